@@ -115,6 +115,11 @@ export function toolQueueName(taskQueue: string, bundle: string): string {
   return `${taskQueue}/tools/${bundle}`;
 }
 
+/** Temporal's list query for the open calls of a bundle's tools that may ask. */
+export function openToolCalls(taskQueue: string, bundle: string): string {
+  return `TaskQueue = '${toolQueueName(taskQueue, bundle)}' AND ExecutionStatus = 'Running'`;
+}
+
 /** Prefix of authors' activities in history, so that none can be taken for one of ours. */
 export const activityPrefix = 'tool.';
 

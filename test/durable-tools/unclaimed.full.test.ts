@@ -50,7 +50,7 @@ test.concurrent.for(['call jot {"line":"Home"}', 'call greet {"name":"Ada"}'])(
     );
     expect(errors).toEqual([expect.stringContaining('The tool did not run.')]);
     await expect.poll(async () => (await workflowsOf(conversation)).count, { timeout: 10_000 }).toBe(0);
-    expect(await used.service.storage.toolCalls.codeInUse()).toEqual([]);
+    expect(await used.service.storage.toolCalls.codeInUse()).toEqual(new Map());
   },
 );
 

@@ -10,6 +10,8 @@ import {
 } from '../../platform/processes/versions.ts';
 import { readTurnCode } from '../../platform/processes/workers/turn-code.ts';
 import { polledBuildIds } from '../../platform/temporal/deployment.ts';
+import type { OpenedTools } from '../../platform/tool-bundles/open-agent-bundles.ts';
+import { openToolCalls } from '../../workflows/messages.ts';
 import type { OpenedInstallation } from '../../platform/installation/installation.ts';
 import { routedByTemporal } from '../../storage/tables/versions.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -49,9 +51,10 @@ export async function checkVersions(
   config: Config,
   storage: Storage,
   { client }: Pick<OpenedInstallation, 'client'>,
+  bundles: ReadonlyMap<string, OpenedTools> | null,
 ): Promise<{ findings: Finding[]; deploy: Deploy }> {
   const { deployment } = config.temporal;
-  const [own, deployed, kept, open, waiting, living, polled, { migrations }] = await Promise.all([
+  const [own, deployed, kept, open, waiting, living, polled, { migrations }, ofTools] = await Promise.all([
     readTurnCode(deployment),
     storage.versions.list(deployment.name),
     storage.workflowCode.list('turns'),
@@ -60,6 +63,7 @@ export async function checkVersions(
     storage.versions.living(deployment.name),
     polledBuildIds(client.connection, config.temporal, storage.now()).catch(() => null),
     storage.state(),
+    toolEffects(config, storage, client, bundles),
   ]);
   const current = deployed[0]?.buildId ?? null;
   const versions = open.map(({ buildId, turns }): WaitingVersion => {
@@ -97,6 +101,7 @@ export async function checkVersions(
           : []),
         ...versions.map((version) => goesOn(version, storage.now())),
         ...(versions.length > 0 ? ['Turns that have begun go on with their version.'] : []),
+        ...ofTools,
         ...whatStops(deploy, config),
         ...(migrations.pending.length > 0
           ? [`The first process that starts runs ${counted(migrations.pending.length, 'migration')}.`]
@@ -149,6 +154,40 @@ function goesOn({ buildId, waiting, working, waitingSince }: WaitingVersion, now
     working > 0 && `${working} ${working === 1 ? 'turn works' : 'turns work'}`,
   ].filter(Boolean);
   return `With version ${buildId || '(of Temporal)'}: ${parts.join('; ')}.`;
+}
+
+/** `bundles`: the code of tools that a deploy brings, by agent; null: unknown. */
+async function toolEffects(
+  { temporal: { taskQueue } }: Config,
+  storage: Storage,
+  client: OpenedInstallation['client'],
+  bundles: ReadonlyMap<string, OpenedTools> | null,
+): Promise<string[]> {
+  if (bundles === null) return [];
+  const [kept, inUse] = await Promise.all([
+    storage.workflowCode.list('tools'),
+    storage.toolCalls.codeInUse(),
+  ]);
+  const known = new Set([...kept.map(({ id }) => id), ...inUse.keys()]);
+  const hashes = new Set([...bundles.values()].map(({ bundle }) => bundle.hash));
+  const changed = [...bundles].flatMap(([agent, { bundle }]) => (known.has(bundle.hash) ? [] : agent));
+  const counts = await Promise.all(
+    [...known].map(async (hash) => {
+      if (hashes.has(hash)) return 0;
+      // While Temporal does not answer, its own check says so.
+      const { count } = await client.workflow
+        .count(openToolCalls(taskQueue, hash))
+        .catch(() => ({ count: 0 }));
+      return count + (inUse.get(hash) ?? 0);
+    }),
+  );
+  const calls = counts.reduce((sum, count) => sum + count, 0);
+  return [
+    ...(known.size > 0 && changed.length > 0
+      ? [`The tool code of ${changed.join(', ')} has changed: new calls run it.`]
+      : []),
+    ...(calls > 0 ? [`Calls that go on with the tool code that they began with: ${calls}.`] : []),
+  ];
 }
 
 function whatStops(

@@ -5,6 +5,7 @@ import type { ProcessKind } from '../../platform/config/environment.ts';
 import { openInstallation } from '../../platform/installation/installation.ts';
 import type { OpenedInstallation } from '../../platform/installation/installation.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { openAgentBundles } from '../../platform/tool-bundles/open-agent-bundles.ts';
 import { connectLazily } from '../../platform/temporal/connection.ts';
 import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 import { examineAgents } from '../agents/check-agents.ts';
@@ -48,8 +49,11 @@ export async function diagnose({ env, cwd, kind, timeoutMs, signal, onArea }: Op
   let deploy: Deploy | null = null;
   const pending: [string, Promise<Finding[]>][] = [['settings', Promise.resolve(findings)]];
   if (config) {
-    // Each server has its own time limit.
-    const examining = examineAgents(config, { timeout: timeoutMs }, { env, signal })
+    // What is wrong with a folder is found with its agent.
+    const bundles = openAgentBundles(config).catch(() => null);
+    // After them, because it opens them again. Each server has its own time limit.
+    const examining = bundles
+      .then(() => examineAgents(config, { timeout: timeoutMs }, { env, signal }))
       .then(agentFindings)
       .catch(notChecked);
     const isEmbedded = config.temporal.address === undefined;
@@ -74,10 +78,12 @@ export async function diagnose({ env, cwd, kind, timeoutMs, signal, onArea }: Op
       );
       add(
         'versions',
-        checkVersions(config, storage, installation).then((checked) => {
-          ({ deploy } = checked);
-          return checked.findings;
-        }),
+        withTimeout(bundles, checkTimeoutMs / 2, null)
+          .then((tools) => checkVersions(config, storage, installation, tools))
+          .then((checked) => {
+            ({ deploy } = checked);
+            return checked.findings;
+          }),
       );
     } else if (opened.storage === null) {
       add('database', Promise.resolve([opened.finding]));

@@ -306,16 +306,16 @@ export function createToolCalls(database: Database) {
     async forgetRounds({ turnId }: TurnRef): Promise<void> {
       await deleteRows(query, 'tool_call_rounds', { turn_id: turnId });
     },
-    /** The code that unfinished calls need. */
-    async codeInUse(): Promise<string[]> {
+    /** The code that unfinished calls need, and how many need it. */
+    async codeInUse(): Promise<Map<string, number>> {
       const rows = await query
         .selectFrom('tool_calls')
-        .select('code')
-        .distinct()
+        .select(({ fn }) => ['code', fn.countAll<number>().as('calls')])
         .where('code', 'is not', null)
         .where('state', '<>', 'finished')
+        .groupBy('code')
         .execute();
-      return rows.flatMap(({ code }) => code ?? []);
+      return new Map(rows.map(({ code, calls }) => [code ?? '', Number(calls)]));
     },
     /** Also those of delegated agents. */
     async unfinished(turn: TurnRef): Promise<UnfinishedCall[]> {

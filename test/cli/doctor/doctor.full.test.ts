@@ -12,9 +12,11 @@ import { proveKeys } from '../../../src/credentials/sealing/key-proofs.ts';
 import { parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import { openInstallation } from '../../../src/platform/installation/installation.ts';
 import { loadConfig } from '../../../src/platform/config/load-config.ts';
+import { openToolBundle } from '../../../src/platform/tool-bundles/open-tool-bundle.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { contract } from '../../../src/workflows/contract.ts';
+import { toolQueueName } from '../../../src/workflows/messages.ts';
 import { freePort } from '../../free-port.ts';
 import { findPgBouncer, startPgBouncer } from '../../pgbouncer.ts';
 import { postgresUrl } from '../../postgres.ts';
@@ -24,7 +26,7 @@ import { startIdentity } from '../../service/identity.ts';
 import { useDevelopmentServer } from '../../service/use-development-server.ts';
 import { query } from '../../setup/postgres-server.ts';
 import { shiftedClock } from '../../shifted-clock.ts';
-import { newTurn, refuseWhileBusy } from '../../storage/contract/fixtures.ts';
+import { keptStep, newTurn, refuseWhileBusy } from '../../storage/contract/fixtures.ts';
 import { ask, beginTurn } from '../../api/api-under-test.ts';
 import { testFolder } from '../../test-folder.ts';
 import { startCommand } from '../start-command.ts';
@@ -137,6 +139,41 @@ test('a process of `interlude start` counts as API and as worker', async () => {
   onTestFinished(() => storage.versions.endLease(process.id));
   const { deploy } = await look({ TEMPORAL_DEPLOYMENT_NAME: deployment });
   expect(deploy?.effects).toContain('Processes that run now: 1 API, 1 worker. Streams reconnect.');
+});
+
+test('changed code of tools is named, and how many calls keep the code that they began with', async () => {
+  const url = await postgresUrl();
+  const own = await openStorage({ kind: 'postgres', url });
+  onTestFinished(() => own.close());
+  const folder = path.resolve(import.meta.dirname, '../../fixtures/operations-tools');
+  const assistant = { model: 'openai:gpt-5', tools: { folder } };
+  const changes = {
+    ...(await withAgents(JSON.stringify({ agents: { assistant } }))),
+    DATABASE_URL: url,
+    TEMPORAL_TASK_QUEUE: randomUUID(),
+  };
+  const ofTools = async () =>
+    ((await look(changes)).deploy?.effects ?? []).filter((effect) => effect.includes('tool'));
+  const { hash } = await openToolBundle(folder);
+  const keep = (id: string) => own.workflowCode.keep({ id, kind: 'tools', needs: 1, sealed: 'code' });
+  await keep(hash);
+  expect(await ofTools()).toEqual([]);
+
+  await query(url, 'delete from workflow_code');
+  await keep('before');
+  const calls = [{ toolCallId: 'c1', toolName: 'reserve', input: {}, code: 'before' }];
+  await keptStep(own, await beginTurn(own, 'approval'), { calls });
+  // A call of a tool that asks is a workflow.
+  await temporal.client.workflow.start('durableTool', {
+    taskQueue: toolQueueName(changes.TEMPORAL_TASK_QUEUE, 'before'),
+    workflowId: randomUUID(),
+  });
+  await expect
+    .poll(ofTools, { timeout: 20_000 })
+    .toEqual([
+      'The tool code of assistant has changed: new calls run it.',
+      'Calls that go on with the tool code that they began with: 2.',
+    ]);
 });
 
 describe('a planted fault is found:', () => {

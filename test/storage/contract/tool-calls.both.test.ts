@@ -67,13 +67,13 @@ onEachDatabase((subject) => {
       const used = (code: string) => calls.map((call) => ({ ...call, code }));
       await keptStep(storage, turn, { calls: used('first') });
       await keptStep(storage, ended, { calls: used('second') });
-      const inUse = async () => (await other.toolCalls.codeInUse()).toSorted();
-      expect(await inUse()).toEqual(['first', 'second']);
+      const inUse = async () => Object.fromEntries(await other.toolCalls.codeInUse());
+      expect(await inUse()).toEqual({ first: 2, second: 2 });
       await storage.toolCalls.finish(turn, 'c1', result('c1'), firstAttempt);
-      expect(await inUse()).toEqual(['first', 'second']);
+      expect(await inUse()).toEqual({ first: 1, second: 2 });
       await storage.toolCalls.finish(turn, 'c2', result('c2'), firstAttempt);
       await storage.turns.end(ended, 'cancelled', { resultOf: ({ toolCallId }) => result(toolCallId) });
-      expect(await inUse()).toEqual([]);
+      expect(await inUse()).toEqual({});
     });
 
     test('progress enters the log while it grows, whoever notes it, and not after the result', async () => {

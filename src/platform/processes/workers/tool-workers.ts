@@ -22,7 +22,7 @@ import type { AuthorCode, ToolBundle } from '../../tool-bundles/tool-bundle.ts';
 import type { PlainTool } from '../../../turn/tool-code.ts';
 import { contract } from '../../../workflows/contract.ts';
 import type { ToolSinks } from '../../../workflows/durable-tool/sinks.ts';
-import { activityPrefix, taskTimeouts, toolQueueName } from '../../../workflows/messages.ts';
+import { activityPrefix, openToolCalls, taskTimeouts, toolQueueName } from '../../../workflows/messages.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { startCodeWorkers } from './code-workers.ts';
 import type { Code, CodeWorkers } from './code-workers.ts';
@@ -50,8 +50,7 @@ export function startToolWorkers(
 ): Promise<CodeWorkers<ToolBundle>> {
   const { namespace, taskQueue } = parts.config.temporal;
   const client = new Client({ connection, namespace });
-  const openCalls = (hash: string) =>
-    `TaskQueue = '${toolQueueName(taskQueue, hash)}' AND ExecutionStatus = 'Running'`;
+  const openCalls = (hash: string) => openToolCalls(taskQueue, hash);
   const stuck = new StuckCalls(client, parts.logger);
   return startCodeWorkers<ToolBundle>(parts, client, {
     kind: 'tools',
@@ -65,7 +64,7 @@ export function startToolWorkers(
     },
     openWorkflows: openCalls,
     // Calls that ask nothing are no workflows, and may wait for an approval.
-    alsoNeeded: async () => new Set(await parts.storage.toolCalls.codeInUse()),
+    alsoNeeded: async () => new Set((await parts.storage.toolCalls.codeInUse()).keys()),
     keptMs,
     onStop: () => stuck.idle(),
   });
