@@ -2,6 +2,7 @@
 import { userInfo } from 'node:os';
 import { onServiceDatabase } from '../platform/processes/dependencies.ts';
 import { readConfig } from '../platform/processes/read-config.ts';
+import type { PendingFailure } from '../platform/temporal/pending-failures.ts';
 import { createOperators, stateOf } from '../service/operators.ts';
 import type {
   Operator,
@@ -13,6 +14,7 @@ import type {
 } from '../service/operators.ts';
 import { ServiceError } from '../service/service-error.ts';
 import type { Status } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { turnWorkflowId } from '../turn/turn.ts';
 import { askedInWords, inTime, ownerInWords, waitInWords, lineOf } from '../turn/timeline/words.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
 import { print } from '@interlude-ai/kit/terminal/terminal-text.ts';
@@ -51,9 +53,14 @@ export function listQuestions(given: GivenSearch & { status: Status | 'all' }): 
 }
 
 export function showTurn(id: string, contents: boolean): Promise<void> {
-  return withOperators(undefined, async ({ operators, by, now }) =>
-    timelineOfStory(await (contents ? operators.contents(by, id) : operators.story(by, id)), now),
-  );
+  const { temporal } = readConfig();
+  return withOperators(undefined, async ({ operators, by, now }) => {
+    const story = await (contents ? operators.contents(by, id) : operators.story(by, id));
+    if (story.turn.endedAt !== null) return timelineOfStory(story, [], now);
+    // It loads the client of Temporal.
+    const { readPendingFailures } = await import('../platform/temporal/pending-failures.ts');
+    return timelineOfStory(story, await readPendingFailures(temporal, turnWorkflowId(story.turn)), now);
+  });
 }
 
 export function cancelOrExpire(id: string): Promise<void> {
@@ -130,7 +137,11 @@ function timeOf(at: number): string {
   return new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-function timelineOfStory({ turn, items, links, waitedMs }: TurnStory, now: number): string {
+function timelineOfStory(
+  { turn, items, links, waitedMs }: TurnStory,
+  failures: PendingFailure[] | null,
+  now: number,
+): string {
   const { agent, turnId, conversation, createdAt, endedAt, buildId, usage } = turn;
   const took = inTime((endedAt ?? now) - createdAt);
   const waited = waitedMs > 0 ? `, of which ${inTime(waitedMs)} waiting for people` : '';
@@ -140,6 +151,7 @@ function timelineOfStory({ turn, items, links, waitedMs }: TurnStory, now: numbe
     ['tenant', turn.tenant],
     ['accepted', new Date(createdAt).toISOString()],
     [endedAt === null ? 'goes on for' : 'took', took + waited],
+    ...(failures ?? [null]).map((failure): [string, string] => ['last error', failureInWords(failure, now)]),
     ['tokens', usage && `${usage.inputTokens} in, ${usage.outputTokens} out`],
     ['version', buildId || null],
     ['trace', links.trace],
@@ -161,6 +173,13 @@ function timelineOfStory({ turn, items, links, waitedMs }: TurnStory, now: numbe
       return [`${since}  ${[title, ...notes].join(' · ')}`, ...contents].join('\n');
     }),
   ].join('\n');
+}
+
+function failureInWords(failure: PendingFailure | null, now: number): string {
+  if (!failure) return 'unknown, because Temporal does not answer';
+  const { message, attempts, nextAt } = failure;
+  const next = nextAt === null ? 'has begun' : `in ${inTime(nextAt - now)}`;
+  return `${message} (attempt ${attempts}; the next ${next})`;
 }
 
 function indented(text: string): string {

@@ -66,6 +66,7 @@ test('turns are listed with what they wait for, and told one by one', patient, a
     'https://temporal.example/namespaces/default/workflows/turn%2Fdemo%2Fone%2Fturn-of-one',
   );
   expect(told).toMatch(/alice was asked to connect Tracker · waiting for /);
+  expect(told).toContain('  last error    unknown, because Temporal does not answer\n');
   expect(told).not.toContain('hello');
 });
 

@@ -25,6 +25,7 @@ import { lacking } from './processes.ts';
 import type { ServiceProcess } from './processes.ts';
 import { expectOneStory, expectSameForNewcomer, say } from './watch.ts';
 import { createDeployment, showOutput } from './deployment.ts';
+import { startCommand } from '../cli/start-command.ts';
 import type { Deployment } from './deployment.ts';
 
 let desks: Desks;
@@ -246,5 +247,23 @@ test(
     }
     await expectUnknown(desks, lost, { status: 'cancel', because: 'server_gone' }, []);
     await expectNothingHeld(desks);
+  },
+);
+
+test(
+  'a server is gone when the answer comes: `interlude turn` says why the call is repeated, and when',
+  { timeout: 60_000 },
+  async () => {
+    const booking = begin(alice, 'rounds', 'book', 'Evora');
+    await booking.card();
+    await desks.rounds.stop();
+    await booking.answer(2);
+    const { turnId } = booking.turn.views[0]!;
+    const shown = async () => (await startCommand(['turn', turnId ?? ''], deployment.environment)).output;
+    await expect
+      .poll(shown, { timeout: 30_000 })
+      .toMatch(
+        /\n {2}last error +Rounds could not be reached; the answers are sent later\. \(attempt \d; the next (?:in [\d.]+ s|has begun)\)\n/,
+      );
   },
 );

@@ -6,7 +6,7 @@ import { openInstallation } from '../../platform/installation/installation.ts';
 import type { OpenedInstallation } from '../../platform/installation/installation.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { openAgentBundles } from '../../platform/tool-bundles/open-agent-bundles.ts';
-import { connectLazily } from '../../platform/temporal/connection.ts';
+import { connectLazily, withAddress } from '../../platform/temporal/connection.ts';
 import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 import { examineAgents } from '../agents/check-agents.ts';
 import { checkDatabase, checkKeys, clockFinding, openDatabase } from './check-database.ts';
@@ -87,7 +87,7 @@ export async function diagnose({ env, cwd, kind, timeoutMs, signal, onArea }: Op
       );
     } else if (opened.storage === null) {
       add('database', Promise.resolve([opened.finding]));
-      const { connection, close } = connectLazily(withAddress(config), {
+      const { connection, close } = connectLazily(withAddress(config.temporal), {
         interceptors: [],
         connectTimeout: 5_000,
       });
@@ -117,16 +117,12 @@ function open(
 ): { storage: Storage; installation: OpenedInstallation } {
   stack.defer(() => storage.close());
   const installation = openInstallation({
-    config: { temporal: withAddress(config) },
+    config: { temporal: withAddress(config.temporal) },
     storage,
     logger: pino({ level: 'silent' }),
   });
   stack.defer(() => installation.close());
   return { storage, installation };
-}
-
-function withAddress({ temporal }: Config): Config['temporal'] & { address: string } {
-  return { ...temporal, address: temporal.address ?? `127.0.0.1:${temporal.port}` };
 }
 
 function safely(check: Promise<Finding[]>): Promise<Finding[]> {

@@ -8,7 +8,7 @@ import type {
 } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { NativeConnectionOptions } from '@temporalio/worker';
-import type { TemporalConfig, TemporalLogin, TemporalTls } from '../config/config.ts';
+import type { Config, TemporalConfig, TemporalLogin, TemporalTls } from '../config/config.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { proxyFor } from '@interlude-ai/core/proxy.ts';
 import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
@@ -19,6 +19,11 @@ import { openingCodec } from './sealed-payloads.ts';
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
 type Reached = Pick<TemporalConfig, 'address' | 'namespace' | 'apiKey' | 'tls' | 'currentLogin'>;
+
+/** Of a command: with the address at which `interlude start` runs its own Temporal, unless there is another. */
+export function withAddress(temporal: Config['temporal']): TemporalConfig {
+  return { ...temporal, address: temporal.address ?? `127.0.0.1:${temporal.port}` };
+}
 
 /** How often files with secrets are read. */
 const lookEveryMs = 2_000;
