@@ -69,8 +69,8 @@ type RefusedAnswer =
   | { kind: 'misfit'; message: string; issues: Issue[]; reasons: string }
   /** The question stays open; only the person can give this answer, signed in. */
   | { kind: 'person'; message: string }
-  /** The question is closed, or was answered differently elsewhere. */
-  | { kind: 'over'; message: string };
+  /** The question is closed, was answered differently elsewhere, or is overdue and will expire. */
+  | { kind: 'over'; message: string; outcome: Outcome };
 
 /** Null for an error that says nothing about the question. */
 export function refusedAnswer(error: unknown): RefusedAnswer | null {
@@ -84,10 +84,11 @@ export function refusedAnswer(error: unknown): RefusedAnswer | null {
     }
     case 'person_required':
       return { kind: 'person', message };
-    case 'already_answered':
     case 'expired':
+      return { kind: 'over', message, outcome: 'expired' };
+    case 'already_answered':
     case 'turn_over':
-      return { kind: 'over', message };
+      return { kind: 'over', message, outcome: details.outcome ?? 'cancel' };
     case 'unauthenticated':
     case 'forbidden':
     case 'cannot_act_for_users':

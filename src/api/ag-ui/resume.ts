@@ -154,7 +154,7 @@ export async function recordAnswers(
       if (!refused) throw error;
       if (refused.kind === 'misfit') answers.errors.set(id, refused.reasons);
       else if (refused.kind === 'person') answers.errors.set(id, refused.message);
-      else endedAs(question, (error as ServiceError).details.outcome ?? status);
+      else endedAs(question, refused.outcome);
     }
   }
   return answers;

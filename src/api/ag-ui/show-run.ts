@@ -126,7 +126,10 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
 
   let pause = new AbortController();
   let holdBack: NodeJS.Timeout | undefined;
-  /** Without those whose answer, this run's or another, is recorded but not yet in the log. */
+  /**
+   * Without those whose answer, this run's or another, is recorded but not yet in the log: it comes, because one transaction writes
+   * the row and the entry.
+   */
   const ended = new Set([...answers.recorded, ...answers.ended.map(({ interruptId }) => interruptId)]);
   const open = () => openQuestions(folded).filter(({ elicitationId: id }) => !ended.has(id));
   const isAsking = () => open().some(({ elicitationId: id }) => !answers.agreed.has(id));

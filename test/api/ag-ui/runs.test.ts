@@ -1,13 +1,14 @@
 /** Stock clients of AG-UI 1.0, and what none of them sends. */
 import { randomUUID } from 'node:crypto';
 import { AgentCapabilitiesSchema } from '@ag-ui/core/schemas';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLogger } from '../../../src/platform/telemetry/logger.ts';
 import { turnWorkflowId } from '../../../src/turn/turn.ts';
 import { png } from '../../images.ts';
+import { ask as askInTurn, beginTurn, formRequest, startApi } from '../api-under-test.ts';
 import { asks, done, form } from '../../servers/scripted-mcp-server.ts';
 import { askBoth, askCity, call, named, pageTools, testRuns, useAgUiService } from './runs.ts';
-import { cancelled, connect, post } from './stock-client.ts';
+import { cancelled, connect, post, runUrl } from './stock-client.ts';
 
 /** Makes the log unreadable. */
 let isLogBroken = false;
@@ -140,6 +141,34 @@ describe('what stock clients do not send', () => {
     const { events } = await post(service, { threadId, resume });
     expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' } });
     expect(await statuses(threadId)).toEqual(['expired']);
+  });
+
+  test('an answer after the deadline, before a worker has closed the question, is reported as expired; the run gets its end', async () => {
+    const api = await startApi();
+    onTestFinished(() => api.stop());
+    const { app, storage } = api;
+    const turn = await beginTurn(storage, 'late');
+    const request = formRequest({ type: 'object', properties: {} });
+    const id = await askInTurn(storage, turn, { server: null, request, timeoutMs: 0 });
+    const url = runUrl({ baseUrl: await app.listen({ port: 0, host: '127.0.0.1' }) });
+    const run = { threadId: 'late', runId: 'late', messages: [], resume: [resolved(id, {})] };
+    const { body } = await fetch(url, {
+      method: 'POST',
+      headers: { ...api.headers('alice'), 'content-type': 'application/json' },
+      body: JSON.stringify({ ...run, state: {}, tools: [], context: [], forwardedProps: {} }),
+    });
+    let text = '';
+    const told = () =>
+      [...text.matchAll(/"interlude\/question".*?"status":"(\w+)"/g)].map(([, status]) => status);
+    for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      const before = told().length;
+      text += chunk;
+      if (told().length === before) continue;
+      if (before === 0) await storage.elicitations.settle([id], { type: 'deadline-passed' });
+      else await storage.turns.end(turn, 'completed', { isOwn: true });
+    }
+    expect(told()).toEqual(['expired', 'expired']);
+    expect(text).toContain('"RUN_FINISHED"');
   });
 
   test('an error after the first event is an event', async () => {
