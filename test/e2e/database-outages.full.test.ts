@@ -49,6 +49,7 @@ async function workerReadiness(): Promise<[number, unknown]> {
 }
 const untilWorkerIs = (status: number, body: object, timeout = 20_000) =>
   expect.poll(workerReadiness, { timeout, interval: 100 }).toMatchObject([status, body]);
+const deployed = () => operator.query('select build_id from deployed_versions');
 const refused = {
   notReady: [{ name: 'database', detail: expect.stringContaining('refuses the login (28P01)') }],
 };
@@ -168,9 +169,29 @@ test(
     await vi.waitFor(() => expect(again.output()).toContain('waiting: the database refuses the login'));
     give(password);
     await untilWorkerIs(200, { status: 'ready' }, 40_000);
-    const { rows } = await operator.query('select build_id from deployed_versions');
-    expect(rows).toHaveLength(1);
+    expect((await deployed()).rows).toHaveLength(1);
     expect(again.output().match(/waiting: the database refuses the login/g)).toHaveLength(1);
+  },
+);
+
+test(
+  'a worker whose version older processes cannot run is ready before it is current, so that a rolling update stops them',
+  { timeout: 60_000 },
+  async () => {
+    await worker?.kill('SIGTERM');
+    await operator.query('delete from deployed_versions');
+    await operator.query(
+      `insert into processes (id, deployment, kind, oldest_contract, newest_contract, lease_until)
+       values ('older', 'interlude', 'api', 0, 0, $1)`,
+      [Date.now() + 600_000],
+    );
+    worker = deployment.spawn('worker', workerEnvironment());
+    const waits = { name: 'versions', detail: expect.stringContaining('1 running process(es) of an older') };
+    await untilWorkerIs(200, { warnings: [waits] }, 40_000);
+    expect((await deployed()).rows).toEqual([]);
+    await operator.query("delete from processes where id = 'older'");
+    await untilWorkerIs(200, { warnings: [] });
+    expect((await deployed()).rows).toHaveLength(1);
   },
 );
 
