@@ -20,6 +20,7 @@ export const accountTroubleSchema = z.discriminatedUnion('code', [
       'needs_own_account',
       'has_shared_account',
       'no_account_needed',
+      'service_refused',
       // The server, and the documents about its sign-in.
       'unreachable',
       'timeout',

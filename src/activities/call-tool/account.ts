@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { sleep } from '@temporalio/activity';
 import { connectionKey } from '../../credentials/connection-key.ts';
+import { operatorError } from '../../credentials/credential-store.ts';
 import type {
   ConnectionRequired,
   Credential,
@@ -37,13 +38,20 @@ import { stopSignal } from '../running-activity.ts';
 /** A server that refused two new accounts for one call would refuse a third. */
 const maxConnects = 2;
 
-/** Reports the refusal to the credential store, which returns a new credential or says that a person has to act. */
-export function rejectCredential(
+/**
+ * Reports the refusal to the credential store, which returns a new credential or says that a person has to act. Where there
+ * are no accounts, the operator has to.
+ */
+export async function rejectCredential(
   { storeOf }: CallParts,
   { server, input }: Attempt,
   { version, tokenId }: Credential,
   { status, challenge, otherwise }: Refused,
 ): Promise<Credential | ConnectionRequired | Unrelated> {
+  if (server.credentialScope === 'none') {
+    serverRefused(server.name, status, 'given_up');
+    throw operatorError(server, 'service_refused', `HTTP ${status}; check headersEnv in the agents file`);
+  }
   const refusal = {
     version,
     tokenId,

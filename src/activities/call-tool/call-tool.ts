@@ -265,7 +265,7 @@ async function tryLater(
 ): Promise<AttemptResult> {
   const { input, server } = attempt;
   const about = { ...aboutTurn(input.turn), server: server.name, reason };
-  parts.logger.warn(about, 'credential store cannot answer');
+  parts.logger[isOperators ? 'error' : 'warn'](about, 'no account can be used for a call');
   if (retryAfterMs !== undefined) {
     const retry = { message, type: 'CredentialStoreAway', atLeastMs: retryAfterMs } as const;
     const later = await retryLater(parts, attempt, retry);

@@ -82,7 +82,7 @@ export function loadConfig(
   const secret = currentSecrets(set, filled);
   const dataDir = path.resolve(cwd, values.INTERLUDE_DATA);
   const configDir = path.dirname(configPath);
-  const resolveWith = { variables: filled, folder: configDir };
+  const resolveWith = { variables: filled, secret, folder: configDir };
   const servers = new Map(
     Object.entries(file.servers)
       .map(([name, entry]) => toServerConfig(name, entry, resolveWith))

@@ -241,6 +241,7 @@ const accountTroubles = accountSentences({
   needs_own_account: '{server} braucht von jedem ein eigenes Konto.',
   has_shared_account: '{server} hat ein Konto für alle, das die Betreiber verbinden.',
   no_account_needed: '{server} verlangt kein Konto mehr. Gehen Sie zurück und versuchen Sie es noch einmal.',
+  service_refused: '{server} weist diesen Dienst ab.',
   unreachable: `{server} ist nicht zu erreichen. ${inAMoment}`,
   timeout: `{server} hat nicht rechtzeitig geantwortet. ${inAMoment}`,
   'too-large': `{server} hat zu viele Daten geschickt. ${inAMoment}`,

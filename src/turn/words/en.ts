@@ -238,6 +238,7 @@ const accountTroubles = accountSentences({
   needs_own_account: '{server}: needs an account of each user.',
   has_shared_account: '{server}: has one account for everybody, which operators connect.',
   no_account_needed: '{server}: does not ask for an account any more; go back and try again.',
+  service_refused: '{server}: refuses calls of this service.',
   unreachable: '{server}: cannot be reached; try again later.',
   timeout: '{server}: did not answer in time; try again later.',
   'too-large': '{server}: answered with too much data; try again later.',

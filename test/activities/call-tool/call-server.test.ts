@@ -124,6 +124,17 @@ test('a server that is down is a warning in the log, with where it is and why it
   );
 });
 
+test('a server without accounts that refuses us is the operator’s to correct, and the log names the setting', async () => {
+  const { attempt, lines, told } = await openCall((_, response) => void response.writeHead(401).end());
+  expect(await attempt(0)).toMatchObject({ kind: 'finished' });
+  expect(await told()).toContain(
+    'refuses calls of this service. The tool did not run. Tell the user that the operator',
+  );
+  expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
+    expect.objectContaining({ level: 50, server: 'asking', reason: expect.stringContaining('headersEnv') }),
+  );
+});
+
 test('a call whose server is gone ends, and its name is no label: it may be of a tool that a client had', async () => {
   const { attempt, lines, told, config } = await openCall();
   config.servers.delete('asking');

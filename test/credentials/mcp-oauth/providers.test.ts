@@ -28,7 +28,7 @@ function serverOf(title: string): ServerConfig {
   expect(problems).toEqual([]);
   const [[name, entry] = []] = Object.entries(read?.servers ?? {});
   if (name === undefined || entry === undefined) throw new Error(`no entry for ${title}`);
-  return toServerConfig(name, entry, { variables: env, folder });
+  return toServerConfig(name, entry, { variables: env, secret: () => undefined, folder });
 }
 
 const error = (status: number, code: string, more: object = {}): Answer => ({

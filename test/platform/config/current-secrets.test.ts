@@ -12,12 +12,13 @@ import { testFolder } from '../../test-folder.ts';
 
 const keys = { INTERLUDE_KEYS: `k1:${Buffer.alloc(32).toString('base64')}` };
 
-function load(env: Record<string, string>) {
+/** `more`: members of the agents file. */
+function load(env: Record<string, string>, more = '') {
   const folder = testFolder();
   const agents = path.join(folder, 'agents.yaml');
   writeFileSync(
     agents,
-    'providers: { scripted: { script: ./script.ts } }\nagents: { assistant: { model: scripted } }\n',
+    `providers: { scripted: { script: ./script.ts } }\nagents:\n  assistant: { model: scripted }\n${more}`,
   );
   return loadConfig({ INTERLUDE_CONFIG: agents, INTERLUDE_DATA: folder, ...keys, ...env }, folder);
 }
@@ -74,6 +75,21 @@ test('certificates of Temporal, and secrets of the agents file, are current, too
   writeFileSync(token, 't22');
   expect(config.temporal.currentLogin?.().tls).toEqual({ ca: 'another' });
   expect(config.secret('TRACKER_TOKEN')).toBe('t22');
+});
+
+test('the headers of servers and remote agents are current, too', () => {
+  const file = secretFile('key-one');
+  const { servers } = load(
+    { NOTES_KEY_FILE: file },
+    `  far: { card: 'https://far.example/card.json', description: far, headersEnv: { x-key: NOTES_KEY } }
+servers:
+  notes: { url: 'http://notes/mcp', headers: { x-team: blue }, headersEnv: { x-key: NOTES_KEY } }
+`,
+  );
+  const headers = () => ['notes', 'far'].map((name) => servers.get(name)?.headers);
+  expect(headers()).toEqual([{ 'x-team': 'blue', 'x-key': 'key-one' }, { 'x-key': 'key-one' }]);
+  writeFileSync(file, 'key-two');
+  expect(headers()).toEqual([{ 'x-team': 'blue', 'x-key': 'key-two' }, { 'x-key': 'key-two' }]);
 });
 
 test('new connections use the new password; open ones keep working', async () => {

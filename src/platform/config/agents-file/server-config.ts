@@ -29,18 +29,31 @@ export type ServerConfig = Omit<ServerEntry, OfProcess | 'url' | 'credentialScop
   agent?: RemoteAgent;
 };
 
+interface Surroundings {
+  variables: Record<string, string>;
+  /** A variable's value now: files with secrets are read again when they change. */
+  secret: (name: string) => string | undefined;
+  folder: string;
+}
+
 /** Entry of the file → what the program uses. */
 export function toServerConfig(
   name: string,
   { command, cwd = '.', uid, gid, env = {}, envFrom = {}, headersEnv, ...entry }: ServerEntry,
-  { variables, folder }: { variables: Record<string, string>; folder: string },
+  { variables, secret, folder }: Surroundings,
 ): ServerConfig {
-  const filled = (from: Record<string, string>) => valuesOf(from, variables);
   const common = { ...entry, name, title: entry.title ?? name, headersEnv, ...pictureOf(entry, folder) };
   const [program, ...args] = command ?? [];
   if (program === undefined) {
     const { url = '', credentialScope = 'user' } = entry;
-    return { ...common, url, credentialScope, headers: { ...entry.headers, ...filled(headersEnv) } };
+    return {
+      ...common,
+      url,
+      credentialScope,
+      get headers() {
+        return { ...entry.headers, ...valuesOf(headersEnv, secret) };
+      },
+    };
   }
   const runAs = uid !== undefined && gid !== undefined ? { uid, gid } : undefined;
   const inheritable = runAs
@@ -57,7 +70,10 @@ export function toServerConfig(
       command: program,
       args,
       cwd: path.resolve(folder, cwd),
-      env: { ...Object.fromEntries(inherited), ...env, ...filled(envFrom) } as Record<string, string>,
+      env: { ...Object.fromEntries(inherited), ...env, ...valuesOf(envFrom, secret) } as Record<
+        string,
+        string
+      >,
       ...(runAs && { runAs }),
     },
   };
@@ -66,7 +82,7 @@ export function toServerConfig(
 export function toRemoteAgent(
   name: string,
   { card, description, endpoint, credentialScope = 'user', ...entry }: RemoteAgentEntry,
-  { variables, folder }: { variables: Record<string, string>; folder: string },
+  { secret, folder }: Surroundings,
 ): ServerConfig {
   return {
     ...entry,
@@ -75,7 +91,9 @@ export function toRemoteAgent(
     title: entry.title ?? name,
     url: card.replace(/\.well-known\/[^/?#]*$/, ''),
     credentialScope,
-    headers: { ...entry.headers, ...valuesOf(entry.headersEnv, variables) },
+    get headers() {
+      return { ...entry.headers, ...valuesOf(entry.headersEnv, secret) };
+    },
     agent: { card, description, ...(endpoint !== undefined && { endpoint }) },
   };
 }
@@ -91,8 +109,8 @@ function pictureOf({ picture }: { picture?: string | undefined }, folder: string
 }
 
 /** Name → the value of the variable with that name. */
-function valuesOf(from: Record<string, string>, variables: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(from).map(([key, name]) => [key, variables[name] ?? '']));
+function valuesOf(from: Record<string, string>, secret: Surroundings['secret']): Record<string, string> {
+  return Object.fromEntries(Object.entries(from).map(([key, name]) => [key, secret(name) ?? '']));
 }
 
 /** Variables that every started program inherits: hardly any works without them. */
