@@ -249,7 +249,13 @@ async function listAt(
     return { answered, tools: tools.map((tool) => checkTool(config, server, tool, era === 'modern')) };
   } catch (error) {
     signal.throwIfAborted();
-    if (account?.isNeeded()) return { problem: account.needed().message };
+    if (account?.isNeeded())
+      return {
+        problem:
+          server.credentialScope === 'none' && token === undefined
+            ? `${targetInWords(target)} refuses this service. Check its headersEnv and the key behind it.`
+            : account.needed().message,
+      };
     if (error instanceof TryError) return { problem: error.message };
     throw error;
   } finally {

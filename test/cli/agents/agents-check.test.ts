@@ -227,6 +227,16 @@ test('says why nobody can sign in', async () => {
   expect(output).toContain(`${origin}/.well-known/oauth-authorization-server answers with 500`);
 });
 
+test('says that a server without accounts refuses the key of the agents file', async () => {
+  const origin: string = await startServer((_, response) => response.writeHead(401).end());
+  const { code, output } = await agentsCheck({
+    servers: { notes: { url: `${origin}/mcp`, credentialScope: 'none' } },
+    agents: { helper: { model: 'openai:gpt', servers: ['notes'] } },
+  });
+  expect(code).toBe(1);
+  expect(output).toContain(`${origin}/mcp refuses this service. Check its headersEnv`);
+});
+
 test('lists the tools of an account with a token, and gives programs one object', async () => {
   const shop = await mcpServer([sound, bracketed]);
   const { code, output } = await agentsCheck(
