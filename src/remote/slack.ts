@@ -49,6 +49,15 @@ const passing = new Set([
   'rate_limited',
 ]);
 
+/** Slack's codes for a dead token: the app was removed, or there is another token. */
+export const deadTokenCodes: ReadonlySet<string> = new Set([
+  'invalid_auth',
+  'not_authed',
+  'account_inactive',
+  'token_revoked',
+  'token_expired',
+]);
+
 const silent = {
   debug: () => undefined,
   info: () => undefined,

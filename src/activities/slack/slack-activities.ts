@@ -25,6 +25,7 @@ import type { HeldCallLimit } from '../call-tool/held-call-limit.ts';
 import { heartbeatMs } from '../running-activity.ts';
 import { createMessages } from './messages.ts';
 import { showAnswer } from './show-answer.ts';
+import { deadTokenCodes } from '../../remote/slack.ts';
 import { createSlackCalls, SlackCallFailed } from './slack-calls.ts';
 
 interface ShowInput {
@@ -150,6 +151,13 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
           );
           return { kind: 'failed', position };
         case 'refused':
+          if (deadTokenCodes.has(trouble.code)) {
+            logger.error(
+              { ...(await aboutAnswer(input.turnId)), reason: message },
+              'Slack refuses the token of the workspace: an answer waits for another one',
+            );
+            return { kind: 'failed', position };
+          }
           logger.error(
             { ...(await aboutAnswer(input.turnId)), reason: message },
             'an answer cannot be shown in Slack and is given up',

@@ -73,6 +73,10 @@ export async function nangoWebhook(fastify: FastifyInstance, parts: NangoWebhook
     const body = rawBodyOf(request);
     if (!isSignedBy(signingKey, body, request.headers['x-nango-hmac-sha256'])) {
       refuseTooMany(request);
+      logger.warn(
+        { address: request.ip },
+        "a webhook with a wrong signature; if it is Nango's own, NANGO_WEBHOOK_SIGNING_KEY is wrong",
+      );
       await auditForgery(request.ip);
       throw new ProblemError('unauthenticated', 'The signature is missing or wrong.');
     }

@@ -33,6 +33,10 @@ export async function requireSignature(
     refuseTooMany(request);
     const detail =
       verdict === 'stale' ? 'an old request of Slack' : 'request of Slack with a wrong signature';
+    request.log.warn(
+      { address: request.ip },
+      `${detail}; if it is Slack's own, SLACK_SIGNING_SECRET is wrong`,
+    );
     // The workspace that it names is unverified, so it is audited without a tenant.
     await recordRefusal({ tenant: '', elicitationId: '', actor: null, detail, address: request.ip });
     throw new ProblemError('unauthenticated', words[verdict]);

@@ -6,7 +6,7 @@ import type { SlackConfig } from '../../platform/config/config.ts';
 import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { slackTokenContext } from '../../credentials/sealing/sealed-values.ts';
-import { createSlackClient, troubleOf } from '../../remote/slack.ts';
+import { createSlackClient, deadTokenCodes, troubleOf } from '../../remote/slack.ts';
 import type { SlackInstallation } from '../../storage/tables/slack.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { UserPrincipal } from '../principal.ts';
@@ -118,7 +118,7 @@ export function createSlackInstalls({ storage, keys, slack, logger }: Parts) {
     async check({ team, tenant, client }: SlackWorkspace): Promise<void> {
       const trouble = await client.auth.test().then(() => null, troubleOf);
       // It was installed again since, or the result is uncertain.
-      if (trouble?.kind !== 'refused' || !goneCodes.has(trouble.code)) return;
+      if (trouble?.kind !== 'refused' || !deadTokenCodes.has(trouble.code)) return;
       await installations.remove(team);
       logger.info({ team, tenant, code: trouble.code }, 'the Slack app is no longer installed there');
     },
@@ -133,15 +133,6 @@ export function createSlackInstalls({ storage, keys, slack, logger }: Parts) {
     },
   };
 }
-
-/** Slack's error codes for a dead token. */
-const goneCodes = new Set([
-  'invalid_auth',
-  'not_authed',
-  'account_inactive',
-  'token_revoked',
-  'token_expired',
-]);
 
 async function exchange(
   apiUrl: string,

@@ -14,7 +14,7 @@ beforeEach(async () => {
   await setup.link('U1', 'alice');
 });
 
-test.each(['not_in_channel', 'channel_not_found', 'token_revoked', 'is_archived', 'account_inactive'])(
+test.each(['not_in_channel', 'channel_not_found', 'is_archived'])(
   'an answer that cannot be shown (%s) is given up, and the turn is not harmed',
   async (code) => {
     chat.fault = ({ method }) => (method.startsWith('chat.') ? { kind: 'refused', code } : undefined);
@@ -26,6 +26,19 @@ test.each(['not_in_channel', 'channel_not_found', 'token_revoked', 'is_archived'
     expect(chat.texts('C1', ts)).toEqual([]);
   },
 );
+
+test('an answer whose token is dead comes with the next one', async () => {
+  let refused = 0;
+  chat.fault = ({ method }) => {
+    if (!method.startsWith('chat.') || refused > 1) return undefined;
+    refused += 1;
+    return { kind: 'refused', code: 'token_revoked' };
+  };
+  const { ts, result } = await ask('hello');
+  expect(result).toEqual({ status: 'delivered' });
+  expect(chat.texts('C1', ts)).toEqual(['You said: hello']);
+  expect(refused).toBe(2);
+});
 
 test('a delivery whose workflow is ended from outside leaves the turn alone', async () => {
   const { ts } = await write({ by: 'U1', text: `${mention} list my open issues`, channel: 'C1' });
