@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createSealedText } from '../../../src/service/sealed-text.ts';
 import { createSessions } from '../../../src/api/pages/login/session.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
+import { demoLoginClient } from '../../../demo/identity.ts';
 import { Browser, words } from './browser.ts';
 import { setUpPages } from './pages-setup.ts';
 
@@ -80,6 +81,21 @@ test('an issuer that is away is said to be so', async () => {
   const page = await new Browser().open(setup.link('q1'));
   expect(page.status).toBe(503);
   expect(words(page)).toContain('Signing in is not possible right now');
+});
+
+test('the log says that the issuer refuses our client', async () => {
+  const client = { id: demoLoginClient, secret: 'of yesterday' };
+  const setup = await setUpPages(undefined, {}, [], {}, undefined, { client });
+  await setup.ask();
+  const { page } = await setup.openAs('alice');
+  expect(page.status).toBe(502);
+  const lines = setup.log.map((line) => JSON.parse(line) as object);
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      level: 50,
+      msg: expect.stringContaining('AUTH_CLIENT_SECRET'),
+    }),
+  );
 });
 
 test('a changed or forged session is no session', async () => {

@@ -72,7 +72,13 @@ export function loginRoutes(fastify: FastifyInstance, context: PageContext): voi
     try {
       await sessions.start(request, reply, await identity.complete(rawQueryOf(request), signIn));
     } catch (error) {
-      logger.warn({ issuer: config.auth.issuer, reason: reasonOf(error) }, 'a sign-in failed');
+      const reason = reasonOf(error);
+      if (clientRefusals.has(reason))
+        logger.error(
+          { issuer: config.auth.issuer, reason },
+          'a sign-in failed: the issuer refuses our client; check AUTH_CLIENT_ID and AUTH_CLIENT_SECRET',
+        );
+      else logger.warn({ issuer: config.auth.issuer, reason }, 'a sign-in failed');
       await refusals.record(request, 'a sign-in whose answer cannot be used');
       return sendPage(reply, notice(words, 502, 'signInFailed', again));
     }
@@ -130,8 +136,14 @@ export const pathOf = {
   operators: '/operators',
 };
 
+/** What issuers answer to a client that they do not know, or whose secret is another one. */
+const clientRefusals = new Set(['invalid_client', 'unauthorized_client', 'OAUTH_WWW_AUTHENTICATE_CHALLENGE']);
+
 /** For logs: the error itself may contain the issuer's response with tokens. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
+  // An error code of OAuth.
+  if ('error' in error && typeof error.error === 'string' && /^[a-z_]{1,40}$/.test(error.error))
+    return error.error;
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
