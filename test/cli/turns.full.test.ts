@@ -156,6 +156,16 @@ test('a user is exported and erased, which a restored backup repeats', patient, 
   const { output: list } = await interlude('users', 'erasures');
   expect(JSON.parse(list)).toMatchObject({ tenant: 'acme', user: 'dave' });
 
+  const [unknown, erased] = await Promise.all([
+    interlude('users', 'export', ...dave),
+    interlude('users', 'erase', 'Dave', '--tenant', 'acme'),
+  ]);
+  for (const { code, output, errors } of [unknown, erased])
+    expect([code, `${output}${errors}`]).toEqual([
+      0,
+      expect.stringContaining('the sub of their access tokens'),
+    ]);
+
   const file = path.join(folder, 'erasures.ndjson');
   const later = JSON.stringify({ tenant: 'acme', conversation: 'again', at: Date.now() });
   await writeFile(file, `${list}${later}\n`);

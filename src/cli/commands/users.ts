@@ -9,6 +9,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Dependencies } from '../../platform/processes/dependencies.ts';
 import type { Erasure } from '../../storage/schema/session-tables.ts';
 import { group, UsageError } from '@interlude-ai/kit/terminal/command.ts';
+import { printAside } from '@interlude-ai/kit/terminal/terminal-text.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
 import { openService, printFromService, printFromStorage } from './open-service.ts';
 
@@ -86,17 +87,27 @@ async function exportUser({ storage, keys }: Dependencies, user: User): Promise<
   ]);
   const entry = { at: storage.now(), tenant: user.tenant, elicitationId: '', actor: actor() };
   await storage.audit.record({ ...entry, action: 'exported', detail: 'user, by an operator', address: null });
-  for await (const line of exportUser({ storage, keys }, user)) await writeLine(process.stdout, line);
+  let isKnown = false;
+  for await (const line of exportUser({ storage, keys }, user)) {
+    if (line.kind !== 'user') isKnown = true;
+    await writeLine(process.stdout, line);
+  }
+  if (!isKnown) printAside(`${isUnknown}\n`);
 }
+
+/** Operators know people by their names, and issuers mostly do not. */
+const isUnknown = `Nothing was found of this user. Is that the sub of their access tokens, as ${ourCommand('turns')} shows it?`;
 
 async function eraseOne(parts: Dependencies, user: User): Promise<string> {
   const { eraseUser } = await import('../../service/erase.ts');
   const erased = await eraseUser(await erasingParts(parts), user, { actor: actor(), waitMs });
+  const isEmpty = erased.conversations + erased.connections === 0;
   return [
     `Erased ${user.user} of ${user.tenant}: ${some(erased.conversations, 'conversation')}, ${some(erased.connections, 'account')}.`,
     ...erased.notRevoked.map(
       (server) => `The provider of ${server} did not confirm that the account is revoked.`,
     ),
+    ...(isEmpty ? [isUnknown] : []),
   ].join('\n');
 }
 
