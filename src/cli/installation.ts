@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import type { Config } from '../platform/config/config.ts';
-import { adopt, survey } from '../platform/installation/adopt.ts';
+import { adopt, foresee, survey } from '../platform/installation/adopt.ts';
 import { explain } from '../platform/installation/belonging.ts';
 import { openInstallation } from '../platform/installation/installation.ts';
 import type { Examined, OpenedInstallation } from '../platform/installation/installation.ts';
@@ -44,7 +44,10 @@ export function adoptInstallation(
       return 0;
     }
     if (dryRun) {
-      print(`${await describe(parts, examined)}\n`);
+      const would = await foresee(parts, examined, turns);
+      print(
+        `${await describe(parts, examined)}\nTurns that would end: ${would.ended}. Would begin again: ${would.begunAgain}. Would be terminated at Temporal: ${would.terminated}.\n`,
+      );
       return 0;
     }
     const { ended, begunAgain, terminated } = await adopt(parts, examined, { turns, takeOver });

@@ -82,6 +82,27 @@ export async function survey({ config, storage, installation }: Parts, examined:
   };
 }
 
+/** What `adopt` would do. Changes nothing. */
+export async function foresee(parts: Parts, examined: Examined, turns: 'end' | 'restart'): Promise<Adopted> {
+  const { unknown, ahead, orphans } = await survey(parts, examined);
+  const may = mayRestart(examined, turns);
+  const again = await inChunks(unknown, async (turn) => may && (await waitsForPerson(parts, turn)));
+  return tally({ unknown, ahead, orphans }, again);
+}
+
+/** `again`: for each unknown turn, whether it is begun again. */
+function tally(
+  { unknown, ahead, orphans }: Pick<Survey, 'unknown' | 'ahead' | 'orphans'>,
+  again: boolean[],
+): Adopted {
+  const begunAgain = again.filter(Boolean).length;
+  return {
+    ended: unknown.length + ahead.length - begunAgain,
+    begunAgain,
+    terminated: orphans.length + ahead.length,
+  };
+}
+
 /** `takeOver`: even if the other installation may still be running. */
 export async function adopt(
   parts: Parts,
@@ -103,10 +124,9 @@ export async function adopt(
       .terminate('The database of this installation does not know what this turn did.')
       .catch(ignoreOver),
   );
-  // An older database does not know what became of turns whose histories Temporal has deleted since.
-  const mayRestart = turns === 'restart' && !isDatabaseOlder(examined);
+  const may = mayRestart(examined, turns);
   const again = await inChunks(unknown, async (turn) => {
-    if (mayRestart && (await restart(parts, turn))) return true;
+    if (may && (await restart(parts, turn))) return true;
     await end(parts, turn);
     return false;
   });
@@ -115,19 +135,14 @@ export async function adopt(
   if (belonging.kind === 'apart' && belonging.reason === 'temporal-older')
     await inChunks(known, (turn) => table.catchUp(turn));
 
-  const begunAgain = again.filter(Boolean).length;
-  const adopted = {
-    ended: unknown.length + ahead.length - begunAgain,
-    begunAgain,
-    terminated: orphans.length + ahead.length,
-  };
+  const adopted = tally({ unknown, ahead, orphans }, again);
   await storage.audit.record({
     at: Date.now(),
     tenant: '',
     elicitationId: '',
     actor: operator,
     action: 'adopted',
-    detail: `${adopted.ended} turns ended, ${begunAgain} begun again`,
+    detail: `${adopted.ended} turns ended, ${adopted.begunAgain} begun again`,
     address: null,
   });
   const { row, found } = examined;
@@ -145,6 +160,11 @@ export async function adopt(
   }
   await table.replace({ id: mark.installation, generation, token: mark.token });
   return adopted;
+}
+
+/** An older database does not know what became of turns whose histories Temporal has deleted since. */
+function mayRestart(examined: Examined, turns: 'end' | 'restart'): boolean {
+  return turns === 'restart' && !isDatabaseOlder(examined);
 }
 
 function isDatabaseOlder({ belonging }: Examined): boolean {
@@ -183,10 +203,9 @@ async function hasMovedSince({ client }: OpenedInstallation, turn: TurnRow, sinc
  * Starts the workflow of a turn that waits for a person anew. It goes on from the turn's rows, as after a reset: its questions
  * stay open, and no call is made again that may have had an effect. False if the turn cannot go on.
  */
-async function restart({ config, storage, installation }: Parts, turn: TurnRow): Promise<boolean> {
-  if (turn.status !== 'running' || turn.endingAt !== null || !config.agents.has(turn.agent)) return false;
-  const pending = await storage.elicitations.ofConversation(turn, 'pending');
-  if (!pending.some(({ turnId }) => turnId === turn.turnId)) return false;
+async function restart(parts: Parts, turn: TurnRow): Promise<boolean> {
+  const { config, storage, installation } = parts;
+  if (!(await waitsForPerson(parts, turn))) return false;
   const buildId = await storage.versions.current(config.temporal.deployment.name);
   if (buildId === null || !(await storage.installation.moveTo(turn, buildId))) return false;
   // More than the attempts of any workflow before: see `attemptsBeforeReset`.
@@ -199,6 +218,12 @@ async function restart({ config, storage, installation }: Parts, turn: TurnRow):
     if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
     throw error;
   }
+}
+
+async function waitsForPerson({ config, storage }: Parts, turn: TurnRow): Promise<boolean> {
+  if (turn.status !== 'running' || turn.endingAt !== null || !config.agents.has(turn.agent)) return false;
+  const pending = await storage.elicitations.ofConversation(turn, 'pending');
+  return pending.some(({ turnId }) => turnId === turn.turnId);
 }
 
 async function end(parts: Parts, turn: TurnRow): Promise<void> {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/platform/config/load-config.ts';
-import { adopt, survey } from '../../../src/platform/installation/adopt.ts';
+import { adopt as carryOut, foresee, survey } from '../../../src/platform/installation/adopt.ts';
 import { openInstallation, usualIntervals } from '../../../src/platform/installation/installation.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import { routedByTemporal } from '../../../src/storage/tables/versions.ts';
@@ -61,6 +61,14 @@ interface Left {
   state?: 'requested' | 'started' | 'paused';
   delegated?: boolean;
   isAsked?: boolean;
+}
+
+/** What a dry run says is what happens. */
+async function adopt(...[given, examined, options]: Parameters<typeof carryOut>) {
+  const foreseen = await foresee(given, examined, options.turns);
+  const adopted = await carryOut(given, examined, options);
+  expect(adopted).toEqual(foreseen);
+  return adopted;
 }
 
 /** A turn of a conversation whose workflow is gone. */
