@@ -16,14 +16,24 @@ interface Parts {
   logger: Logger;
 }
 
-/** False: it had ended before. `keepsCalls`: servers are not asked to abandon its calls. */
+/**
+ * False: it had ended before. `keepsCalls`: servers are not asked to abandon its calls. `mayHaveRun`: the database does not know
+ * what became of its calls.
+ */
 export async function endTurn(
   parts: Parts,
   turn: Turn,
   { status, failure }: TurnEnd,
-  { keepsCalls, audit }: Pick<Ending, 'audit'> & { keepsCalls?: true } = {},
+  {
+    keepsCalls,
+    mayHaveRun = false,
+    audit,
+  }: Pick<Ending, 'audit'> & { keepsCalls?: true; mayHaveRun?: boolean } = {},
 ): Promise<boolean> {
-  const { unfinished, resultOf } = collectingCalls(unfinishedCallResult(turn, status));
+  const result = unfinishedCallResult(turn, status);
+  const { unfinished, resultOf } = collectingCalls(
+    mayHaveRun ? (call) => result({ ...call, state: 'started' }) : result,
+  );
   const ended = await parts.storage.turns.end(turn, status, {
     resultOf,
     events: failure ? [failureEvent(failure)] : [],

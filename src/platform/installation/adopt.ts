@@ -127,10 +127,10 @@ export async function adopt(
   const may = mayRestart(examined, turns);
   const again = await inChunks(unknown, async (turn) => {
     if (may && (await restart(parts, turn))) return true;
-    await end(parts, turn);
+    await end(parts, turn, examined);
     return false;
   });
-  await inChunks(ahead, (turn) => end(parts, turn));
+  await inChunks(ahead, (turn) => end(parts, turn, examined));
   const { belonging } = examined;
   if (belonging.kind === 'apart' && belonging.reason === 'temporal-older')
     await inChunks(known, (turn) => table.catchUp(turn));
@@ -226,9 +226,12 @@ async function waitsForPerson({ config, storage }: Parts, turn: TurnRow): Promis
   return pending.some(({ turnId }) => turnId === turn.turnId);
 }
 
-async function end(parts: Parts, turn: TurnRow): Promise<void> {
+async function end(parts: Parts, turn: TurnRow, examined: Examined): Promise<void> {
   if (turn.status === 'starting') await parts.storage.turns.end(turn, 'failed', { keepsCalls: true });
-  else await endTurn(parts, turn, { status: 'failed', failure }, { keepsCalls: true });
+  else {
+    const mayHaveRun = isDatabaseOlder(examined);
+    await endTurn(parts, turn, { status: 'failed', failure }, { keepsCalls: true, mayHaveRun });
+  }
 }
 
 async function inChunks<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {

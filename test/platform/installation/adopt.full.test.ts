@@ -205,6 +205,8 @@ test('where the database is older, turns end that have gone on since, and those 
   });
   expect([await statusOf(turn), await statusOf(forgotten)]).toEqual(['failed', 'failed']);
   expect((await runOf(turn)).status.name).toBe('TERMINATED');
+  for (const lost of [turn, forgotten])
+    expect(JSON.stringify(await parts.storage.messages.list(lost))).toContain('unknown whether');
 });
 
 test('a process that waits may write the mark first, once a turn has begun again', async () => {
