@@ -162,4 +162,7 @@ test('processes in production read the agents file again at SIGHUP', async () =>
   }
   expect((await client.agents()).map(({ id }) => id)).toEqual(['assistant', 'second']);
   expect(await bookTable(Promise.resolve('23:00')).asked).toBe('At which hour?');
+  writeFileSync(agentsFile, agents(model.baseURL, 'Be brief.'));
+  for (const service of processes)
+    await changes(service, () => process.kill(service.pid, 'SIGHUP'), /taken: agent second \(removed\)/);
 });

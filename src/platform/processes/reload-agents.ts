@@ -93,7 +93,7 @@ function changedNames<Entry>(
 ): string[] {
   return [...new Set([...before.keys(), ...after.keys()])]
     .filter((name) => !isSame(before.get(name), after.get(name)))
-    .map((name) => `${kind} ${name}`);
+    .map((name) => `${kind} ${name}${after.has(name) ? '' : ' (removed)'}`);
 }
 
 function changedTools(
