@@ -57,7 +57,7 @@ export function init(): CommandUnknownOpts {
     .option('--server <url>', 'an MCP server whose tools the agent uses, or none')
     .option('--sign-in <issuer>', "your OpenID provider's address, or demo: alice and bob on this machine")
     .option('--client-id <id>', 'the client that is registered there')
-    .option('--yes', 'take scripted, none and demo for what is not given')
+    .option('--yes', 'ask nothing; take scripted, none and demo for what is not given')
     .option('--no-install', 'write the files only')
     .option('--start', 'start it then, as npm run dev does')
     .option(
@@ -82,21 +82,25 @@ environment (OPENAI_API_KEY, …), or asked for and written to .env.`,
         key: undefined,
       };
       if (choices.issuer !== 'demo') choices.clientId = await ask(clientId, given.clientId);
-      choices.key = await askForKey(choices.model);
+      if (!yes) choices.key = await askForKey(choices.model);
       await writeProject(to, choices, packages === undefined ? undefined : path.resolve(packages));
-      print(`\nThe agents are in ${folder}.\n`);
+      const enter = `cd ${/\s/.test(folder) ? `"${folder}"` : folder}`;
+      print(`\nThe agents are in ${folder}.${install ? ' npm installs the packages …' : ''}\n`);
       if (install && !(await run('npm', ['install', '--no-fund', '--no-audit'], to))) {
-        print(`npm install has failed. Repeat it there: cd ${folder} && npm install\n`);
+        print(`npm install has failed. Repeat it there: ${enter} && npm install\n`);
         process.exitCode = 1;
         return;
       }
-      const isStarted = start ?? (install && process.stdin.isTTY && (await agreed('Start it now?')));
+      const lacking = lackingKey(choices);
+      if (lacking !== undefined) print(`\nThe model needs a key: write ${lacking}=… into .env.\n`);
+      const asks = install && !yes && lacking === undefined && process.stdin.isTTY;
+      const isStarted = start ?? (asks && (await confirm({ message: 'Start it now?' })) === true);
       if (isStarted) await run('npm', ['run', 'dev'], to);
       else
         print(
           [
             '',
-            `  cd ${folder}`,
+            `  ${enter}`,
             ...(install ? [] : ['  npm install']),
             '  npm run dev     the playground; what you change is active at once',
             '  npm test        the test of the tool',
@@ -127,16 +131,18 @@ async function answerTo(
 
 /** Undefined if the model needs none, or it is in the environment. */
 async function askForKey(model: string): Promise<string | undefined> {
-  const variable = keyVariableOf(model);
-  if (variable === undefined || process.env[variable] || !process.stdin.isTTY) return undefined;
+  const variable = lackingKey({ model, key: undefined });
+  if (variable === undefined || !process.stdin.isTTY) return undefined;
   const key = orStop(
     await password({ message: `The key of the model (${variable}; empty: later, in .env)` }),
   );
   return key === '' ? undefined : key;
 }
 
-async function agreed(message: string): Promise<boolean> {
-  return orStop(await confirm({ message }));
+/** The variable of the model's key, if it is needed and not known. */
+function lackingKey({ model, key }: Pick<Choices, 'model' | 'key'>): string | undefined {
+  const variable = keyVariableOf(model);
+  return variable === undefined || key !== undefined || process.env[variable] ? undefined : variable;
 }
 
 function orStop<Value>(answer: Value | typeof CANCEL_SYMBOL): Value {

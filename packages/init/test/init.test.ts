@@ -82,6 +82,13 @@ test('each choice is in the files, which are as the service reads them', async (
   expect(readdirSync(mine)).not.toContain('model.js');
 });
 
+test('it says which key is missing, and how to enter a folder with a space in its name', async () => {
+  const folder = testFolder();
+  const { said } = await init(folder, 'my agents', '--yes', '--model', 'openai:gpt-5', '--no-install');
+  expect(said).toContain('The model needs a key: write OPENAI_API_KEY=… into .env.');
+  expect(said).toContain('cd "my agents"\n');
+});
+
 test.each([
   ['https://mcp.linear.app/mcp', 'linear'],
   ['https://tracker.example/mcp', 'tracker'],
