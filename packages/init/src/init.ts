@@ -10,7 +10,7 @@ import { UsageError } from '@interlude-ai/kit/terminal/command.ts';
 import { print } from '@interlude-ai/kit/terminal/terminal-text.ts';
 import { keyVariableOf, modelProblem, serverProblem, signInProblem } from './choices.ts';
 import type { Choices } from './choices.ts';
-import { requireEmpty, writeProject } from './project.ts';
+import { requireEmpty, requireNode, writeProject } from './project.ts';
 
 /** A question, and the option that answers it. */
 interface Asked {
@@ -71,6 +71,7 @@ At a terminal it asks for what is not given. A model's key is taken from the
 environment (OPENAI_API_KEY, …), or asked for and written to .env.`,
     )
     .action(async (folder, { yes = false, install, start, packages, ...given }) => {
+      requireNode();
       const to = path.resolve(folder);
       await requireEmpty(to, folder);
       const ask = (asked: Asked, value: string | undefined) => answerTo(asked, value, yes);

@@ -13,7 +13,17 @@ const templates = path.join(home, 'templates');
 export const own = JSON.parse(readFileSync(path.join(home, 'package.json'), 'utf8')) as {
   name: string;
   version: string;
+  engines: { node: string };
 };
+
+/** Throws in a Node that cannot run what the folder has: npm only warns. */
+export function requireNode(): void {
+  const oldest = own.engines.node.replace(/^\D+/, '');
+  if (process.versions.node.localeCompare(oldest, 'en', { numeric: true }) >= 0) return;
+  throw new UsageError(
+    `Interlude needs Node ${oldest} or newer, and this is v${process.versions.node}: install a newer one from https://nodejs.org or with your version manager. Nothing was written.`,
+  );
+}
 
 /** A new repository is empty, too. */
 const mayBeThere = ['.git', '.DS_Store'];
@@ -82,7 +92,7 @@ function packageFile(name: string, { model }: Choices, ours: Record<string, stri
     scripts: { dev: 'interlude dev', start: 'interlude start', test: 'interlude test' },
     dependencies: { ...ours, ...(ofModel !== undefined && { [ofModel]: '*' }), zod: '^4.0.0' },
     devDependencies: { '@types/node': '^24.0.0' },
-    engines: { node: '>=22.19' },
+    engines: { node: own.engines.node },
   };
   return `${JSON.stringify(written, null, 2)}\n`;
 }
@@ -127,7 +137,7 @@ function variables({ model, issuer, clientId, key }: Choices): string {
           '#AUTH_CLIENT_ID=',
         ]
       : [`AUTH_ISSUER=${issuer}`, `AUTH_CLIENT_ID=${clientId ?? ''}`]),
-    '# Encrypts accounts and answers. If it is lost, they are.',
+    '# Encrypts accounts and answers, which cannot be read without it.',
     `INTERLUDE_KEYS=k1:${randomBytes(32).toString('base64')}`,
     '# For compose.yaml only.',
     `POSTGRES_PASSWORD=${randomBytes(18).toString('hex')}`,

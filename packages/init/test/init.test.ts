@@ -38,6 +38,26 @@ test('without a terminal, the missing option is named', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
+test('an old Node is refused, which npm would only warn about', async () => {
+  const folder = testFolder();
+  const old =
+    'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "22.9.0" } })';
+  const words = [
+    '--import',
+    `data:text/javascript,${encodeURIComponent(old)}`,
+    program,
+    'init',
+    'mine',
+    '--yes',
+  ];
+  const ended = await run(process.execPath, words, { cwd: folder }).catch((error: unknown) => error);
+  expect(ended).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Interlude needs Node 22.19 or newer, and this is v22.9.0') as string,
+  });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
 test.each([
   ['--model', 'gpt-5', 'Write scripted, openai:gpt-5,'],
   ['--server', 'localhost:3000', 'Write http://… or https://…, or none.'],
