@@ -160,7 +160,7 @@ export function classifyModelError(error: unknown, model: ModelIdentity, now = D
       return failure(
         'ModelUnavailable',
         true,
-        `${subject} cannot be reached or is out of order${code}. Check that it runs and the provider's baseURL in the agents file.`,
+        `${subject} cannot be reached or is out of order${code}. Check the network, that it runs, and the provider's baseURL in the agents file.`,
       );
   }
 }

@@ -306,7 +306,7 @@ test('all ports that are taken are named at once, and an Interlude that answers 
     errors: `
 Ports are taken:
   • ${env['PORT']} (PORT): an Interlude answers there
-${desk}Interlude is running already, at http://127.0.0.1:${env['PORT']}: use that one, or stop it first. For another one beside it, set these variables to free ports, and INTERLUDE_DATA to another folder.
+${desk}Interlude is running already, at http://127.0.0.1:${env['PORT']}: use that one, or stop it first. For another one beside it, set these variables to free ports, and INTERLUDE_DATA to another folder if both start in the same one.
 `,
   });
 });

@@ -28,7 +28,7 @@ export function welcome(
     rows.push(['Travel (demo)', `http://127.0.0.1:${servers.travelPort}`]);
     rows.push(['Desk (demo)', `http://127.0.0.1:${servers.deskPort}`]);
     rows.push(['Flights (demo)', `http://127.0.0.1:${servers.flightsPort}`]);
-  } else rows.push(['Demo servers', 'not started, because INTERLUDE_CONFIG is set']);
+  }
   if (isDemoIdentity && config.auth) rows.push(['Sign-in (demo)', config.auth.issuer]);
   const agents = [...config.agents.values()].map(({ name, model }) => `${name} (${model})`).join(', ');
   rows.push(['Agents', agents]);

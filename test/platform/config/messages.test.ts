@@ -93,7 +93,7 @@ const files: [name: string, file: string, problems: string[]][] = [
     'a variable of a header',
     server('url: http://t/mcp', 'headersEnv: { x-key: TRACKER_KEY }'),
     [
-      'agents.yaml:5, servers.tracker.headersEnv.x-key: the variable TRACKER_KEY is not set; set it in the environment',
+      'agents.yaml:5, servers.tracker.headersEnv.x-key: the variable TRACKER_KEY is not set; set it in the environment or in .env',
     ],
   ],
   [
@@ -259,7 +259,7 @@ const files: [name: string, file: string, problems: string[]][] = [
       'agents.yaml:4, agents.assistant.agents.0: there is no agent "flight" (did you mean flights?); describe it under agents or remove it',
       'agents.yaml:5, agents.flights.card: write http://… or https://…: an address begins with its scheme',
       'agents.yaml:5, agents.flights.model: unknown; allowed here: title, colour, picture, credentialScope, contact, store, oauth, nango, vault, headers, headersEnv, local, approval, timeout, traceparent, maxRounds, card, description, endpoint',
-      'agents.yaml:5, agents.flights.headersEnv.a: the variable NO_SUCH is not set; set it in the environment',
+      'agents.yaml:5, agents.flights.headersEnv.a: the variable NO_SUCH is not set; set it in the environment or in .env',
       'agents.yaml:6, agents.desk: a server has this name, and accounts are kept by name; choose another',
       'agents.yaml:6, agents.desk.credentialScope: with none there are no accounts, so vault keeps nothing; write user or project, or remove store',
     ],

@@ -53,13 +53,6 @@ test('on other ports, the command names them', () => {
   );
 });
 
-test('an agents file of one’s own comes without the servers of the demo, which is said', () => {
-  expect(printed({ INTERLUDE_CONFIG: withoutIssues })).toContain(
-    'Demo servers not started, because INTERLUDE_CONFIG is set\n',
-  );
-  expect(printed({})).not.toContain('not started');
-});
-
 test('nothing is suggested that the agents of one’s own file cannot do', () => {
   expect(printed({ INTERLUDE_CONFIG: withoutIssues })).not.toMatch(/and ask|Lisbon/);
   expect(Object.values(suggestionsFor(configFrom({ INTERLUDE_CONFIG: withoutIssues }))).flat()).toEqual([]);

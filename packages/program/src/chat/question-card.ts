@@ -121,10 +121,10 @@ function otherwise({ asking, isInteractive, knowsForms }: Given): string[] {
   if (asking.kind !== 'form')
     return isInteractive ? ['Anything else you type is a new message; this question is then dropped.'] : [];
   if (knowsForms) return [];
-  const message = '/new and some words is a new message, and drops the form';
+  const message = '/new and some words sends a new message and drops the form';
   return [
-    'Enter takes what stands in [brackets]; - leaves out what is optional.',
-    ...(isInteractive ? [`Whatever you type is an answer; ${message}.`] : []),
+    'Enter takes the value in [brackets]; - leaves out an optional field.',
+    ...(isInteractive ? [`What you type is an answer; ${message}.`] : []),
   ];
 }
 

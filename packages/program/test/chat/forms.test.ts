@@ -34,8 +34,8 @@ test('a form is a card, its fields, a review, and then one answer', async () => 
     '    asked by Travel Desk at travel.example · book trip · for Assistant',
     '    a form with 2 fields',
     '  /back the field before    /n Not now    /c Dismiss    open until …',
-    '  Enter takes what stands in [brackets]; - leaves out what is optional.',
-    '  Whatever you type is an answer; /new and some words is a new message, and drops the form.',
+    '  Enter takes the value in [brackets]; - leaves out an optional field.',
+    '  What you type is an answer; /new and some words sends a new message and drops the form.',
     '  1/2 Name',
   ]);
   expect(bottomLine()).toBe('Name › ');

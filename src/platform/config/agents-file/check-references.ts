@@ -24,7 +24,7 @@ export function checkReferences(
   const say = (at: PropertyKey[], message: string) => problems.push({ path: at, message });
   const needsVariable = (name: string | undefined, at: PropertyKey[]) => {
     if (name !== undefined && env[name] === undefined)
-      say(at, `the variable ${name} is not set; set it in the environment`);
+      say(at, `the variable ${name} is not set; set it in the environment or in .env`);
   };
   const serverNames = Object.keys(file.servers);
   const remoteNames = Object.keys(file.$remoteAgents);
