@@ -4,6 +4,7 @@ import { fieldsOf } from '@interlude-ai/core/elicitation/form/requested-schema.t
 import {
   controlOf,
   notesOf,
+  problemOfPattern,
   problemWith,
   wantedIn,
 } from '@interlude-ai/core/elicitation/form/shown-field.ts';
@@ -60,7 +61,7 @@ export function FormQuestion({
     const found = problemsIn(fields, draft, words, new Set(unfinished.map(({ name }) => name)));
     if (found.size > 0) return show(found, focused);
     await answer.send({ action: 'accept', content: contentOf(fields, draft) }, (errors) => {
-      const refused = problemsFrom(errors, fields);
+      const refused = problemsFrom(errors, fields, words);
       if (refused) show(refused, focused);
       return refused !== null;
     });
@@ -295,12 +296,16 @@ export function problemsIn(
 }
 
 /** The service's errors by field; null when one of them is about no field. */
-export function problemsFrom(errors: readonly FieldError[], fields: readonly Field[]): Problems | null {
+export function problemsFrom(
+  errors: readonly FieldError[],
+  fields: readonly Field[],
+  words: Words,
+): Problems | null {
   const found = new Map<string, string>();
   for (const { pointer, detail } of errors) {
     const field = fields.find(({ name }) => name === fieldAt(pointer));
     if (!field) return null;
-    if (!found.has(field.name)) found.set(field.name, detail);
+    if (!found.has(field.name)) found.set(field.name, problemOfPattern(field, words) ?? detail);
   }
   return errors.length === 0 ? null : found;
 }

@@ -156,7 +156,7 @@ describe('fields that are named as things of the language are', () => {
     const content = contentOf(fields, filledIn(fields, typed));
     expect(Object.entries(content)).toEqual(names.map((name) => [name, `my ${name}`]));
     const errors = names.map((name) => ({ pointer: `/content/${name}`, detail: `not ${name}` }));
-    expect(problemsFrom(errors, fields)).toEqual(new Map(names.map((name) => [name, `not ${name}`])));
+    expect(problemsFrom(errors, fields, words)).toEqual(new Map(names.map((name) => [name, `not ${name}`])));
   });
 
   test('pollute nothing, the one that no form may have included', () => {
@@ -216,7 +216,7 @@ describe('problems that the service has', () => {
       { pointer: '/content/name', detail: 'second' },
       { pointer: '/content/extras/0', detail: 'third' },
     ];
-    expect(problemsFrom(errors, everyKind)).toEqual(
+    expect(problemsFrom(errors, everyKind, words)).toEqual(
       new Map([
         ['name', 'first'],
         ['extras', 'third'],
@@ -224,14 +224,29 @@ describe('problems that the service has', () => {
     );
   });
 
+  test('of a pattern are told in the words of the person, and without it where the field is described', () => {
+    const pattern = String.raw`^\d{2}:\d{2}$`;
+    const described = fieldsOf({
+      time: { type: 'string', pattern, description: 'Like 19:30' },
+      code: { type: 'string', pattern },
+    });
+    const errors = ['time', 'code'].map((name) => ({ pointer: `/content/${name}`, detail: 'must match' }));
+    expect(problemsFrom(errors, described, words)).toEqual(
+      new Map([
+        ['time', words.asDescribed],
+        ['code', words.mustMatch(pattern)],
+      ]),
+    );
+  });
+
   test('are no problem of a field when one is about none', () => {
-    expect(problemsFrom([], everyKind)).toBeNull();
-    expect(problemsFrom([{ pointer: '/action', detail: 'x' }], everyKind)).toBeNull();
+    expect(problemsFrom([], everyKind, words)).toBeNull();
+    expect(problemsFrom([{ pointer: '/action', detail: 'x' }], everyKind, words)).toBeNull();
   });
 
   test('find fields with slashes and tildes in their names', () => {
     const fields = fieldsOf({ 'a/b~c': { type: 'string' } });
-    expect(problemsFrom([{ pointer: '/content/a~1b~0c', detail: 'x' }], fields)).toEqual(
+    expect(problemsFrom([{ pointer: '/content/a~1b~0c', detail: 'x' }], fields, words)).toEqual(
       new Map([['a/b~c', 'x']]),
     );
   });

@@ -140,11 +140,14 @@ export function problemWith(field: Field, value: unknown, words: Words): string 
 
 /** What is wrong with a value that the service has refused. */
 export function problemOfRefused(field: Field, value: unknown, words: Words): string {
-  const problem = problemWith(field, value, words);
-  if (problem !== null) return problem;
-  return field.kind === 'text' && field.pattern !== undefined
-    ? words.mustMatch(field.pattern)
-    : wantedIn(field, words);
+  return problemWith(field, value, words) ?? problemOfPattern(field, words) ?? wantedIn(field, words);
+}
+
+/** What is wrong with a value that only the service finds wrong; null if the field has no pattern. */
+export function problemOfPattern(field: Field, words: Words): string | null {
+  if (field.kind !== 'text' || field.pattern === undefined) return null;
+  // Few people read regular expressions.
+  return field.description === undefined ? words.mustMatch(field.pattern) : words.asDescribed;
 }
 
 function inWords(field: Field, violation: Violation, words: Words): string {

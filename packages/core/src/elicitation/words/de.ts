@@ -91,6 +91,7 @@ export const de: Words = {
   lessThan: (number) => `Weniger als ${number}.`,
   multipleOf: (number) => `Ein Vielfaches von ${number}.`,
   mustMatch: (pattern) => `Es muss zu ${pattern} passen.`,
+  asDescribed: 'Bitte so angeben, wie es beschrieben ist.',
   chooseAtLeast: (count) => `Mindestens ${count} auswählen.`,
   chooseAtMost: (count) => `Höchstens ${count} auswählen.`,
   chooseBetween: (least, most) =>

@@ -95,6 +95,7 @@ export const en = {
   lessThan: (number: number) => `Less than ${number}.`,
   multipleOf: (number: number) => `A multiple of ${number}.`,
   mustMatch: (pattern: string) => `It must match ${pattern}.`,
+  asDescribed: 'Please write it as described.',
   chooseAtLeast: (count: number) => `Choose at least ${count}.`,
   chooseAtMost: (count: number) => `Choose at most ${count}.`,
   chooseBetween: (least: number, most: number) =>
