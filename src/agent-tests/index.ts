@@ -54,10 +54,14 @@ export interface Agents {
  * The agents of a file, with users, accounts and conversations of their own. The service behind them is started once in a
  * process of the runner.
  */
-export async function testAgents({ timeout = '10s', ...options }: AgentsOptions): Promise<Agents> {
+export async function testAgents(options: AgentsOptions): Promise<Agents> {
+  return agentsWith(options, []);
+}
+
+/** `turns`: gets those that are started. */
+async function agentsWith({ timeout = '10s', ...options }: AgentsOptions, turns: Turn[]): Promise<Agents> {
   const service = await serviceFor(options);
   const tenant = `test-${randomUUID()}`;
-  const turns: Turn[] = [];
   return {
     as: (user) => personOf({ service, tenant, user, turns, timeoutMs: readDuration(timeout) }),
     restart: () => service.restart(),
@@ -105,12 +109,15 @@ export function withAgents(
   body: (agents: Agents) => Promise<void>,
 ): () => Promise<void> {
   return async () => {
-    const agents = await testAgents(options);
+    const turns: Turn[] = [];
+    const agents = await agentsWith(options, turns);
     try {
       await body(agents);
     } catch (error) {
       if (isNativeError(error)) await addTranscript(error, agents);
       throw error;
+    } finally {
+      for (const turn of turns) turn.leave();
     }
   };
 }

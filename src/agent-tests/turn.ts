@@ -113,6 +113,7 @@ export class Turn {
   #view: TurnView | undefined;
   #failure: unknown;
   #wake = Promise.withResolvers<void>();
+  readonly #left = new AbortController();
 
   private constructor(parts: TurnParts) {
     this.#parts = parts;
@@ -129,6 +130,11 @@ export class Turn {
     turn.conversation = view.conversationId;
     parts.service.claim(turn.id, parts.model);
     return turn;
+  }
+
+  /** Ends the connection, which would keep the runner alive while the turn waits. */
+  leave(): void {
+    this.#left.abort();
   }
 
   /** Waits until a question that fits is open. */
@@ -262,8 +268,9 @@ export class Turn {
 
   async #follow(conversationId: string): Promise<void> {
     const { client, agent, text } = this.#parts;
+    const message = { conversationId, agentId: agent, message: { text } };
     try {
-      for await (const view of client.start({ conversationId, agentId: agent, message: { text } }))
+      for await (const view of client.start(message, { signal: this.#left.signal }))
         this.#changed(() => (this.#view = view));
     } catch (error) {
       this.#changed(() => (this.#failure = error));

@@ -86,14 +86,17 @@ function interludeTest(folder: string, ...words: string[]): Promise<{ code: unkn
   );
 }
 
-test('docs/testing-agents.md runs as printed, and a failure prints the transcript', async () => {
+test('docs/testing-agents.md runs as printed; a failure prints the transcript, and ends though its turn waits', async () => {
   const folder = folderOfPage();
   const passed = await interludeTest(folder, '--junit', 'report.xml');
   expect(passed).toMatchObject({ code: 0, output: expect.stringContaining('books a table') as string });
   expect(readFileSync(path.join(folder, 'report.xml'), 'utf8')).toContain('<testcase name="books a table"');
 
   const file = path.join(folder, 'book.test.ts');
-  writeFileSync(file, readFileSync(file, 'utf8').replaceAll("'Booked.');", "'Sorry.');"));
+  writeFileSync(
+    file,
+    readFileSync(file, 'utf8').replace(/await question\.answer.*/, "throw new Error('Sorry.');"),
+  );
   const failed = await interludeTest(folder, 'book.test.ts');
   expect(failed.code).toBe(1);
   expect(failed.output).toContain('alice → assistant: A table for four');
