@@ -19,7 +19,7 @@ import { problemPage } from './pages/outcome-pages.ts';
 import { wordsOf } from './pages/words.ts';
 import { connectPages } from './pages/route.ts';
 import type { PagesParts } from './pages/route.ts';
-import { allowOrigins, refuseUnknownHosts } from './http/origins.ts';
+import { allowOrigins, refuseUnknownHosts, warnOfForeignPages } from './http/origins.ts';
 import { conversationsSurface } from './rest/conversations.ts';
 import { elicitationsSurface } from './rest/elicitations.ts';
 import { feedSurface } from './rest/feed.ts';
@@ -99,6 +99,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   answerWithProblems(app, refuse);
   app.addHook('onRequest', async (_, reply) => void reply.header('x-content-type-options', 'nosniff'));
   refuseUnknownHosts(app, config.http);
+  warnOfForeignPages(app, config.http, logger);
   refuseWhileApart(app, service, refuse);
   describeApi(app, { publicUrl: config.http.publicUrl, perMinute });
   app.register(async (health) => healthRoutes(health, service));

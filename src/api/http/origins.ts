@@ -1,6 +1,7 @@
 /** Under which names this service may be called, and by which pages. */
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
 import type { Config } from '../../platform/config/config.ts';
 import { isLoopbackHost } from '@interlude-ai/core/elicitation/url-safety.ts';
 import { bareHost, isKnownHost, unknownHostWords } from '../../platform/network/addresses.ts';
@@ -39,6 +40,23 @@ export function refuseForeignPages(fastify: FastifyInstance, names: OwnNames): v
 
 function hostsOf({ publicUrl, allowedHosts }: OwnNames): string[] {
   return [bareHost(new URL(publicUrl).hostname), ...allowedHosts];
+}
+
+/** Of which origins a process writes a warning: anyone can send any. */
+const mostNamedOrigins = 20;
+
+/** Names the origins whose pages browsers keep from calling us: those pages only see a lost connection. */
+export function warnOfForeignPages(app: FastifyInstance, names: OwnNames, logger: Logger): void {
+  const known = [...names.corsOrigins, new URL(names.publicUrl).origin];
+  const named = new Set<string>();
+  app.addHook('onRequest', async ({ method, headers }) => {
+    const { origin } = headers;
+    if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return;
+    if (origin === undefined || origin.length > 100 || known.includes(origin)) return;
+    if (named.has(origin) || named.size >= mostNamedOrigins) return;
+    named.add(origin);
+    logger.warn(`pages of ${origin} may not call this service; CORS_ORIGINS names those that may`);
+  });
 }
 
 /** How long the browsers with the longest limit remember a preflight. */

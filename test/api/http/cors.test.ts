@@ -1,5 +1,8 @@
 /** The headers that browsers get for pages of other origins. */
+import fastify from 'fastify';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { warnOfForeignPages } from '../../../src/api/http/origins.ts';
 import { startApi } from '../api-under-test.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
 
@@ -80,5 +83,20 @@ describe('any other page', () => {
     expect(response.statusCode).toBe(200);
     expect(response.headers).not.toHaveProperty('access-control-allow-origin');
     expect((await preflight(plain, page)).statusCode).toBe(404);
+  });
+
+  test('is named in the log, once', async () => {
+    const lines: string[] = [];
+    const logger = pino({}, { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) });
+    const names = { publicUrl: 'https://own.example', allowedHosts: [], corsOrigins: [page] };
+    await using app = fastify();
+    warnOfForeignPages(app, names, logger);
+    for (const origin of [page, 'https://own.example', 'http://localhost:8090', 'http://localhost:8090']) {
+      const headers = { origin, 'access-control-request-method': 'POST' };
+      await app.inject({ method: 'OPTIONS', url: '/run/api/chat', headers });
+    }
+    expect(lines).toEqual([
+      'pages of http://localhost:8090 may not call this service; CORS_ORIGINS names those that may',
+    ]);
   });
 });
