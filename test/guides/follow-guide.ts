@@ -26,7 +26,7 @@ export interface Reader {
 
 const longestWaitMs = 120_000;
 const serves =
-  /^(?:npm run dev|npm start|npx vite|\S+\/kc\.sh|npx interlude (?:dev|start|server|worker)|node server\.mjs)\b/;
+  /^(?:npm run dev|npm start|npx vite|\S+\/kc\.sh|npx interlude (?:dev|start|server|worker)|node (?:server|backend)\.mjs)\b/;
 
 export async function followGuide(blocks: Block[], reader: Reader): Promise<void> {
   await using stack = new AsyncDisposableStack();

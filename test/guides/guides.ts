@@ -27,6 +27,7 @@ export async function useGuides(): Promise<Followers> {
         'TEMPORAL_UI_PORT',
         'KC_HTTP_PORT',
         'PAGE_PORT',
+        'BACKEND_PORT',
       ];
       const ports = Object.fromEntries(
         await Promise.all(names.map(async (name) => [name, String(await freePort())] as const)),
@@ -49,6 +50,8 @@ export async function useGuides(): Promise<Followers> {
           '127.0.0.1:3001': `127.0.0.1:${ports['DEMO_IDENTITY_PORT']}`,
           '127.0.0.1:8080': `127.0.0.1:${ports['KC_HTTP_PORT']}`,
           '127.0.0.1:5173': `127.0.0.1:${ports['PAGE_PORT']}`,
+          '127.0.0.1:4000': `127.0.0.1:${ports['BACKEND_PORT']}`,
+          'listen(4000': `listen(${ports['BACKEND_PORT']}`,
           '--port 5173': `--port ${ports['PAGE_PORT']}`,
           ...instead,
         },

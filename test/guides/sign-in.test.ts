@@ -171,10 +171,9 @@ test('a backend issues tokens for its users; our own pages need more of it, and 
   const folder = testFolder();
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;
-  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
-  writeFileSync(path.join(folder, 'backend.js'), shown('backend.js').replaceAll('4000', String(port)));
+  writeFileSync(path.join(folder, 'backend.mjs'), shown('backend.mjs').replaceAll('4000', String(port)));
   symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
-  const backend = startProgram(process.execPath, ['backend.js'], { cwd: folder });
+  const backend = startProgram(process.execPath, ['backend.mjs'], { cwd: folder });
   onTestFinished(async () => void (await backend.kill()));
   await backend.sees(issuer);
   const tokenOf = (session: string) =>
