@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { createSlackClient } from '../../remote/slack.ts';
+import { createSlackClient, troubleOf } from '../../remote/slack.ts';
 import { readEnvelope } from './read-event.ts';
 import type { SlackApp } from './app.ts';
 import { answerCommand } from './commands.ts';
@@ -21,6 +21,7 @@ const messageSchema = z.object({
 });
 /** Slack ends each connection after some hours. */
 const againMs = 1_000;
+const afterRefusalMs = 10_000;
 
 /** Unlike the library's own connections, it uses the proxy of the environment. */
 const agentFor = (url: string) => (url.startsWith('wss:') ? https : http).globalAgent;
@@ -39,12 +40,19 @@ export function openSocketMode({
   const run = async () => {
     logger.warn('Slack: Socket Mode is for development; in production let Slack send to /slack/events');
     while (!closing.signal.aborted) {
+      let pauseMs = againMs;
       try {
         await connection();
       } catch (error) {
-        logger.warn({ err: error }, 'Slack: the socket failed; connecting again');
+        const trouble = troubleOf(error);
+        if (trouble.kind === 'refused') {
+          logger.error(
+            `Slack refuses SLACK_APP_TOKEN (${trouble.code}): check it, and that Socket Mode is on`,
+          );
+          pauseMs = afterRefusalMs;
+        } else logger.warn({ err: error }, 'Slack: the socket failed; connecting again');
       }
-      await sleep(againMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+      await sleep(pauseMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
     }
   };
 
@@ -70,17 +78,16 @@ export function openSocketMode({
     const { type, envelope_id, payload } = messageSchema.parse(JSON.parse(text));
     if (type === 'disconnect') return socket.close();
     if (envelope_id == null) return;
+    const envelope = type === 'events_api' ? readEnvelope(payload) : null;
+    // The workspace is not known yet. What is not acknowledged, Slack sends again.
+    if (envelope?.kind === 'event' && (await slack.receive(envelope)) === 'early') return;
     const answer = await answerTo(type, payload);
     socket.send(JSON.stringify({ envelope_id, ...(answer !== undefined && { payload: answer }) }));
   }
 
   async function answerTo(type: string, payload: unknown): Promise<unknown> {
     if (type === 'slash_commands') return answerCommand(slack.runCommand, payload);
-    if (type === 'interactive') return takeInteraction(slack.interactivity, payload, null);
-    const envelope = type === 'events_api' ? readEnvelope(payload) : null;
-    if (envelope?.kind === 'event' && (await slack.receive(envelope)) === 'early')
-      throw new Error('the workspace is not known yet');
-    return undefined;
+    return type === 'interactive' ? takeInteraction(slack.interactivity, payload, null) : undefined;
   }
 
   const running = run();

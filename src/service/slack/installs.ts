@@ -49,6 +49,7 @@ export function createSlackInstalls({ storage, keys, slack, logger }: Parts) {
     if (team === undefined || botUser === undefined) throw new Error('Slack does not say whose token it is');
     await put({ team, teamName: name ?? team, tenant, botUser, scopes: '', installedBy: null, token });
     isReady = true;
+    logger.info({ team, tenant }, 'Slack: the app is connected to its workspace');
   }
 
   async function keepTrying(bot: { token: string; tenant: string }): Promise<void> {
@@ -57,8 +58,15 @@ export function createSlackInstalls({ storage, keys, slack, logger }: Parts) {
         await installFromEnvironment(bot);
       } catch (error) {
         const trouble = troubleOf(error);
-        const why = trouble.kind === 'refused' ? { code: trouble.code } : { err: error };
-        logger.warn(why, 'the workspace of SLACK_BOT_TOKEN is not known yet; Slack is asked again');
+        if (trouble.kind === 'refused')
+          logger.error(
+            `Slack refuses SLACK_BOT_TOKEN (${trouble.code}): check it, and that the app is installed`,
+          );
+        else
+          logger.warn(
+            { err: error },
+            'the workspace of SLACK_BOT_TOKEN is not known yet; Slack is asked again',
+          );
         await sleep(againMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
       }
     }

@@ -1,7 +1,7 @@
 /** Socket Mode against a socket of the fake: what comes is taken and acknowledged, and a connection that ends is followed by another. */
 import { once } from 'node:events';
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +9,8 @@ import { openSocketMode } from '../../../src/api/slack/socket-mode.ts';
 import type { SlackClick } from '../../../src/api/slack/clicks.ts';
 import type { SlackSubmission } from '../../../src/api/slack/submissions.ts';
 import type { SlackApp } from '../../../src/api/slack/app.ts';
+import { createSlackInstalls } from '../../../src/service/slack/installs.ts';
+import { MethodRefused } from '../../servers/slack/methods.ts';
 import { startSlackServer } from '../../servers/slack/slack-server.ts';
 
 test('events, commands, buttons and windows come over the socket, and over the next one when it ends', async () => {
@@ -88,4 +90,29 @@ test('events, commands, buttons and windows come over the socket, and over the n
   await close();
   expect(log.join()).toContain('Socket Mode is for development');
   server.close();
+});
+
+test('a token that Slack refuses is named in the log, with its code', async () => {
+  await using slack = await startSlackServer();
+  const refuse = () => {
+    throw new MethodRefused('invalid_auth');
+  };
+  for (const method of ['auth.test', 'apps.connections.open']) slack.methods.set(method, refuse);
+  const log: string[] = [];
+  const logger = pino({}, { write: (line) => log.push((JSON.parse(line) as { msg: string }).msg) });
+  const settings = { apiUrl: `${slack.url}/api/`, bot: { token: 'xoxb-wrong', tenant: 'demo' } };
+  const installs = createSlackInstalls({
+    storage: { slack: {} },
+    slack: settings,
+    logger,
+  } as unknown as Parameters<typeof createSlackInstalls>[0]);
+  installs.start();
+  const close = openSocketMode({ slack: { settings } as SlackApp, appToken: 'xapp-wrong', logger });
+  await vi.waitFor(() =>
+    expect(log.filter((line) => line.includes('refuses')).toSorted()).toEqual([
+      'Slack refuses SLACK_APP_TOKEN (invalid_auth): check it, and that Socket Mode is on',
+      'Slack refuses SLACK_BOT_TOKEN (invalid_auth): check it, and that the app is installed',
+    ]),
+  );
+  await Promise.all([close(), installs.close()]);
 });
