@@ -224,7 +224,7 @@ describe('problems that the service has', () => {
     );
   });
 
-  test('of a pattern are told in the words of the person, and without it where the field is described', () => {
+  test('of a pattern are in the language of the person, and without the pattern where the field is described', () => {
     const pattern = String.raw`^\d{2}:\d{2}$`;
     const described = fieldsOf({
       time: { type: 'string', pattern, description: 'Like 19:30' },
