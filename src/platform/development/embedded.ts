@@ -31,7 +31,10 @@ import { suggestionsFor, welcome } from './welcome.ts';
 export async function runEmbedded({ reloads = false } = {}): Promise<void> {
   await runProcess({ service: 'interlude', kind: 'start' }, async (given, { logger, stack, metrics }) => {
     installRuntime(logger, metrics);
-    await requireFreePorts(portsOf(given), ', and INTERLUDE_DATA to another folder if both start in the same one');
+    await requireFreePorts(
+      portsOf(given),
+      ', and INTERLUDE_DATA to another folder if both start in the same one',
+    );
     const internal = await startInternalServer(given, stack, metrics);
     // Refuses configurations that are no demo before anything is started.
     const auth = given.auth ?? (await startDemoIdentity(given, stack));
