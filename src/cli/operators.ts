@@ -16,6 +16,7 @@ import { ServiceError } from '../service/service-error.ts';
 import type { Status } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { turnWorkflowId } from '../turn/turn.ts';
 import { askedInWords, inTime, ownerInWords, waitInWords, lineOf } from '../turn/timeline/words.ts';
+import { turnWorkflowId } from '../turn/turn.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
 import { print } from '@interlude-ai/kit/terminal/terminal-text.ts';
 
@@ -155,6 +156,7 @@ function timelineOfStory(
     ['tokens', usage && `${usage.inputTokens} in, ${usage.outputTokens} out`],
     ['version', buildId || null],
     ['trace', links.trace],
+    ['workflow', turnWorkflowId(turn)],
     ['Temporal', links.temporal],
   ];
   const [first] = items;

@@ -65,6 +65,7 @@ test('turns are listed with what they wait for, and told one by one', patient, a
   expect(told).toContain(
     'https://temporal.example/namespaces/default/workflows/turn%2Fdemo%2Fone%2Fturn-of-one',
   );
+  expect(told).toMatch(/^ {2}workflow +turn\/demo\/one\/turn-of-one$/m);
   expect(told).toMatch(/alice was asked to connect Tracker · waiting for /);
   expect(told).toContain('  last error    unknown, because Temporal does not answer\n');
   expect(told).not.toContain('hello');
