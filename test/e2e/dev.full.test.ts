@@ -118,6 +118,13 @@ test('changed agents and tools are active at once, mistakes change nothing, and 
   expect(await bookTable(Promise.resolve('21:00')).asked).toBe('At what time?');
   await changes(service, () => writeFileSync(toolFile, tool('At what time?')), /the mistakes are gone/);
 
+  await changes(
+    service,
+    () => writeFileSync(toolFile, tool('Enter your password')),
+    /elicit\(\) will refuse these questions:\s+┊ .*tools\/book\.ts:\d+: elicit\("Enter your password"\): /,
+  );
+  await changes(service, () => writeFileSync(toolFile, tool('At what time?')), /taken: tools of assistant/);
+
   const misspelt = agents(model.baseURL, 'Be brief.').replace('tools:', 'tolls:');
   await changes(
     service,

@@ -286,7 +286,7 @@ describe('questions are held to the rules that lint-server has for servers', () 
       'a.ts': ask(question, 'const form = z.object({ token: z.string() }); void form;'),
     });
     expect(await inspectToolSources(folder)).toEqual([
-      { level, text: expect.stringMatching(/^a\.ts: elicit\("/) },
+      { level, text: expect.stringMatching(/^a\.ts:\d+: elicit\("/) },
     ]);
     const [seen] = await inspectToolSources(folder);
     expect(seen?.text).toContain(words);

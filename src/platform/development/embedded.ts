@@ -24,6 +24,7 @@ import { requireNamespace } from '../temporal/namespace.ts';
 import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
 import { demoProgramClient } from '@interlude-ai/program/login/demo-token.ts';
 import { startTemporalServer } from './temporal-server.ts';
+import { createToolWarnings } from './tool-warnings.ts';
 import { watchSources } from './watch-sources.ts';
 import { suggestionsFor, welcome } from './welcome.ts';
 
@@ -93,10 +94,12 @@ export async function runEmbedded({ reloads = false } = {}): Promise<void> {
     internal.report(readiness);
     const said = await reasonsAtStart(readiness);
     if (reloading) {
-      const watching = watchSources(config.configDir, () => void reloading.reload());
+      const warn = createToolWarnings(config, logger);
+      const look = () => reloading.reload().then(warn);
+      const watching = watchSources(config.configDir, () => void look());
       stack.defer(() => watching.close());
       // What was changed while the parts started.
-      await reloading.reload();
+      await look();
     }
     process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined, said));
     logReadiness(readiness, { logger, name: `API on ${config.http.publicUrl}`, said }, stack);

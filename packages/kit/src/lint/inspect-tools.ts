@@ -13,7 +13,7 @@ import type { Seen } from './rules.ts';
 
 interface SeenInSource {
   level: 'error' | 'warning';
-  /** Contains the file, the question and a remedy. */
+  /** Contains the file, the line, the question and a remedy. */
   text: string;
 }
 
@@ -26,23 +26,31 @@ export async function inspectToolSources(folder: string): Promise<SeenInSource[]
   const seen = files.modules.map(async (file) => {
     const source = await readFile(path.join(files.folder, file), 'utf8');
     const lang = /\.m?ts$/.test(file) ? 'ts' : 'js';
-    return inspectSource(parseAst(source, { lang }, file)).map((one) => toSeen(file, one));
+    return inspectSource(parseAst(source, { lang }, file)).map((one) =>
+      toSeen(`${file}:${lineAt(source, one.position)}`, one),
+    );
   });
   return (await Promise.all(seen)).flat();
 }
 
 interface Found {
+  /** Of the call in the source. */
+  position: number;
   question: string;
   finding: Seen;
 }
 
-function toSeen(file: string, { question, finding: { rule, message } }: Found): SeenInSource {
+function lineAt(source: string, position: number): number {
+  return source.slice(0, position).split('\n').length;
+}
+
+function toSeen(place: string, { question, finding: { rule, message } }: Found): SeenInSource {
   const { level, remedy } = rules[rule];
   // `elicit()` refuses the question, so it is an error.
   const isRefused = level === 'error' || rule === 'url-not-https';
   return {
     level: isRefused ? 'error' : 'warning',
-    text: `${file}: elicit(${JSON.stringify(question)}): ${message} ${remedy}`,
+    text: `${place}: elicit(${JSON.stringify(question)}): ${message} ${remedy}`,
   };
 }
 
@@ -65,7 +73,7 @@ function inspectSource(program: unknown): Found[] {
         : url !== undefined && /^[a-z]+:/i.test(url)
           ? inspectPage({ url })
           : [];
-    return findings.map((finding) => ({ question, finding }));
+    return findings.map((finding) => ({ position: Number(call['start']), question, finding }));
   });
 }
 
