@@ -225,6 +225,8 @@ export class LiveTurn {
   readonly printer: TurnPrinter;
   readonly answering: Answering;
   isLost = false;
+  /** The service has taken the message. */
+  hasBegun = false;
   isStopping = false;
   successor: LiveTurn | undefined;
   /** Resolves with the first view; rejects when the service refuses to start or stream the turn. */
@@ -261,6 +263,7 @@ export class LiveTurn {
     let isFine = true;
     try {
       for (let next = await this.begun; !next.done; next = await this.#views.next()) {
+        this.hasBegun = true;
         this.printer.print(next.value);
         if (next.value.status === 'failed') isFine = false;
         this.#changed();

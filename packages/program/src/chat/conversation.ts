@@ -127,7 +127,8 @@ class Conversation {
   }
 }
 
-function whatGoesOn({ answering, printer, successor }: LiveTurn): string {
+function whatGoesOn({ answering, printer, successor, isLost, hasBegun }: LiveTurn): string {
+  if (isLost && !hasBegun) return 'It is not known whether your message arrived.';
   const question = !successor && answering.asked() && printer.pendingQuestion();
   if (!question) return 'The turn goes on without you.';
   return `The question stays open until ${shortTime(question.expiresAt)}.`;

@@ -233,3 +233,12 @@ test('leaving while a message is taking a question’s place leaves', async () =
   expect(await left).toBe(true);
   expect(screen().at(-1)).toContain('The turn goes on without you.');
 });
+
+test('leaving while the service is away claims nothing about the message', async () => {
+  const { keyboard, bottomLine, screen, left } = await startChatSession((response) => response.destroy());
+  keyboard.line('Hello');
+  await expect.poll(bottomLine, withinSeconds).toContain('connection lost; reconnecting');
+  keyboard.end();
+  await left;
+  expect(screen().at(-1)).toContain('It is not known whether your message arrived. Come back with:');
+});
