@@ -127,7 +127,8 @@ async function answerTo(
     throw new UsageError(
       `${option} is missing, and there is no terminal to ask at. Give it, or --yes for ${option} ${initial}.`,
     );
-  return orStop(await text({ message, initialValue: initial, validate: (typed) => problem(typed ?? '') }));
+  const validate = (typed = '') => problem(typed === '' ? initial : typed);
+  return orStop(await text({ message, placeholder: initial, defaultValue: initial, validate }));
 }
 
 /** Undefined if the model needs none, or it is in the environment. */

@@ -13,8 +13,7 @@ Parts that you configure replace its own. Data is kept in .interlude, or in the
 folder INTERLUDE_DATA.`,
     )
     .action(async () => {
-      const { runEmbedded } = await import('../../platform/development/embedded.ts');
-      await runEmbedded();
+      await startHere();
     });
 }
 
@@ -29,9 +28,15 @@ state stays; the terminal and the playground show the file and the line.
 More: docs/dev.md`,
     )
     .action(async () => {
-      const { runEmbedded } = await import('../../platform/development/embedded.ts');
-      await runEmbedded({ reloads: true });
+      await startHere({ reloads: true });
     });
+}
+
+async function startHere(options: { reloads?: boolean } = {}): Promise<void> {
+  // Loading the modules alone takes a second, and ten on a busy machine.
+  if (process.stdout.isTTY) print('\n  Interlude starts …\n');
+  const { runEmbedded } = await import('../../platform/development/embedded.ts');
+  await runEmbedded(options);
 }
 
 export function server(): CommandUnknownOpts {

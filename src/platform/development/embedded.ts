@@ -30,8 +30,6 @@ import { suggestionsFor, welcome } from './welcome.ts';
 
 /** `reloads`: changes of agents, tools and scripts are active at once. */
 export async function runEmbedded({ reloads = false } = {}): Promise<void> {
-  // A start takes some seconds, the first one longer.
-  if (process.stdout.isTTY) process.stdout.write('\n  Interlude starts …\n');
   await runProcess({ service: 'interlude', kind: 'start' }, async (given, { logger, stack, metrics }) => {
     installRuntime(logger, metrics);
     await requireFreePorts(
