@@ -1,6 +1,6 @@
 /** Makes the typed settings from the environment and the agents file. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { usualEffectMs } from '../../turn/step.ts';
 import type { AgentsFile } from './agents-file/agents-file.ts';
@@ -69,7 +69,8 @@ export function loadConfig(
   const problems: string[] = [];
   const set = withoutEmpty(env);
   const filled = readSecretFiles(set, isOurVariable, problems);
-  const configPath = path.resolve(cwd, filled['INTERLUDE_CONFIG'] ?? 'demo/agents.yaml');
+  const usual = existsSync(path.resolve(cwd, 'demo/agents.yaml')) ? 'demo/agents.yaml' : 'agents.yaml';
+  const configPath = path.resolve(cwd, filled['INTERLUDE_CONFIG'] ?? usual);
   // Only the demo's agents file uses it.
   if (configPath === demoFile) filled['DEMO_DESK_SECRET'] ??= randomBytes(24).toString('base64url');
   const values = readEnvironment(filled, problems, needs);

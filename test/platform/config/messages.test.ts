@@ -423,10 +423,13 @@ test('for a file that cannot be read, and one beside its variable, the message s
     'TEMPORAL_TLS_SERVER_CA_CERT_PATH: /nowhere does not exist; write the path of a file',
   ]);
   expect(problemsOf(agents, { INTERLUDE_CONFIG: 'other.yaml' })).toEqual([
-    'other.yaml does not exist; set INTERLUDE_CONFIG to your agents file',
+    'other.yaml does not exist; go to the folder of your agents file, or set INTERLUDE_CONFIG to it',
   ]);
+  expect(() => loadConfig({}, testFolder())).toThrow(
+    'agents.yaml does not exist; go to the folder of your agents file, or set INTERLUDE_CONFIG to it',
+  );
   expect(problemsOf(agents, { INTERLUDE_CONFIG: '/tmp' })).toEqual([
-    '/tmp is a folder; set INTERLUDE_CONFIG to your agents file',
+    '/tmp is a folder; go to the folder of your agents file, or set INTERLUDE_CONFIG to it',
   ]);
 });
 

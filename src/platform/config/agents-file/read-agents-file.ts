@@ -71,7 +71,9 @@ function contentOf(file: string, shown: string, problems: string[]): string | nu
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    problems.push(`${fileTrouble(shown, error)}; set INTERLUDE_CONFIG to your agents file`);
+    problems.push(
+      `${fileTrouble(shown, error)}; go to the folder of your agents file, or set INTERLUDE_CONFIG to it`,
+    );
     return null;
   }
 }
