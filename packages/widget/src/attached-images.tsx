@@ -4,6 +4,7 @@ import type { Words } from '@interlude-ai/core/elicitation/words.ts';
 import { imageLimits, imageTypes } from '@interlude-ai/core/images.ts';
 import { Icon } from './icon.tsx';
 import { keepDraftImages, readDraftImages } from './tab-memory.ts';
+import type { DraftOwner } from './tab-memory.ts';
 
 /** Models see no more than this many pixels of a side. */
 const longestSide = 2048;
@@ -22,14 +23,18 @@ export interface AttachedImages {
   clear: () => void;
 }
 
-/** Images of a draft are only shown once the conversation is known to belong to the user. */
-export function useAttachedImages(words: Words, conversationId: string, isKnown: boolean): AttachedImages {
+export function useAttachedImages(
+  words: Words,
+  { conversationId, isKnown, isSignedOut }: DraftOwner,
+): AttachedImages {
   const [urls, setUrls] = useState(() => (isKnown ? readDraftImages(conversationId) : []));
   const [problem, setProblem] = useState('');
   const [reading, setReading] = useState(0);
   // Ahead of the last rendering, because files are read while others are added.
   const now = useRef(urls);
   const change = (next: readonly string[]) => {
+    // A file may still have been read.
+    if (isSignedOut()) return;
     now.current = next;
     keepDraftImages(conversationId, next);
     setUrls(next);

@@ -6,6 +6,7 @@ import { answerWith } from './use-answer.ts';
 import { Composer } from './composer.tsx';
 import { keepDraft, keepDraftImages, useDraft } from './tab-memory.ts';
 import { imagesOf, isSilent, openQuestions, textOf } from './message.ts';
+import type { DraftOwner } from './tab-memory.ts';
 import type { Message } from './message.ts';
 import { MessageView } from './message-view.tsx';
 import { cardId } from './question-card.tsx';
@@ -21,18 +22,21 @@ interface ChatProps extends Omit<ConversationOptions, 'onUnknown'> {
   suggestions: readonly string[];
   /** Whether the user may send images. */
   takesImages: boolean;
+  isSignedOut: DraftOwner['isSignedOut'];
   /** Called after every change of the conversation. */
   onChange?: (messages: readonly Message[], phase: Phase) => void;
 }
 
-export function Chat({ words, suggestions, takesImages, onChange, onUnknown, ...given }: ChatProps) {
+export function Chat(props: ChatProps) {
+  const { words, suggestions, takesImages, isSignedOut, onChange, onUnknown, ...given } = props;
   const { client, conversationId } = given;
   const writing = useRef({ text: '', giveBack: (_: Message) => {} });
   const options = { ...given, onUnknown: onUnknown && (() => onUnknown(writing.current.text)) };
   const conversation = useConversation(options, (message) => writing.current.giveBack(message));
   const { messages, phase, isReconnecting, isUnattended, failure } = conversation;
-  const draft = useDraft(conversationId, phase !== 'loading');
-  const images = useAttachedImages(words, conversationId, phase !== 'loading');
+  const owner = { conversationId, isKnown: phase !== 'loading', isSignedOut };
+  const draft = useDraft(owner);
+  const images = useAttachedImages(words, owner);
   writing.current = {
     text: draft.text,
     giveBack(message) {
@@ -50,7 +54,7 @@ export function Chat({ words, suggestions, takesImages, onChange, onUnknown, ...
   const isInView = useIsInView(log, first === undefined ? undefined : cardId(first));
   useKeptFocus(chat, log, conversation);
   useEffect(() => onChange?.(messages, phase), [messages, phase, onChange]);
-  useKeptMessage(conversationId, phase === 'sending' ? messages.at(-1) : undefined);
+  useKeptMessage(owner, phase === 'sending' ? messages.at(-1) : undefined);
 
   function sendAgain(message: Message) {
     conversation.send(textOf(message), imagesOf(message));
@@ -188,12 +192,12 @@ function titlesOf(waiting: ReturnType<typeof openQuestions>, words: Words): stri
 }
 
 /** When the chat is removed while a message is being sent, the message becomes a draft. */
-function useKeptMessage(conversationId: string, message: Message | undefined): void {
+function useKeptMessage({ conversationId, isSignedOut }: DraftOwner, message: Message | undefined): void {
   const onItsWay = useRef(message);
   onItsWay.current = message;
   useEffect(
     () => () => {
-      if (!onItsWay.current) return;
+      if (!onItsWay.current || isSignedOut()) return;
       keepDraft(conversationId, textOf(onItsWay.current));
       keepDraftImages(conversationId, imagesOf(onItsWay.current));
     },

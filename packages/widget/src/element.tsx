@@ -73,8 +73,6 @@ export class InterludeChat extends Base implements InterludeChatElement {
     this.#token = token;
     this.#client = undefined;
     this.#render();
-    // Last, because a chat that is unmounted stores its draft.
-    if (isAnother) forgetDrafts();
   }
 
   get context(): PageContext {
@@ -210,6 +208,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
   #forget(): void {
     this.#signIn += 1;
     this.#leaveOwn();
+    forgetDrafts();
     this.#waiting = 0;
   }
 
@@ -234,9 +233,10 @@ export class InterludeChat extends Base implements InterludeChatElement {
       const client = createClient({ baseUrl: api, token, capabilities, language });
       this.#client = { api, language, client };
     }
+    const signIn = this.#signIn;
     const conversationId = this.conversation;
     const isOwn = conversationId === this.#own;
-    this.#shown = `${this.#signIn} ${api} ${conversationId}`;
+    this.#shown = `${signIn} ${api} ${conversationId}`;
     const words = wordsFor(language, this.#texts);
     this.#root.render(
       <Place
@@ -257,6 +257,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
           words={words}
           suggestions={this.#suggestions}
           takesImages={this.hasAttribute('images')}
+          isSignedOut={() => this.#signIn !== signIn}
           onChange={this.#changed}
         />
       </Place>,

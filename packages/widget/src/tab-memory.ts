@@ -64,8 +64,17 @@ export interface Draft {
   giveBack: (text: string) => void;
 }
 
-/** The text in the composer. A stored draft is only shown once the conversation is known to belong to the user. */
-export function useDraft(conversationId: string, isKnown: boolean): Draft {
+/** Whose draft it is. */
+export interface DraftOwner {
+  conversationId: string;
+  /** The conversation is known to belong to the user: what is stored may be shown. */
+  isKnown: boolean;
+  /** Another user has signed in: nothing may be stored any more. */
+  isSignedOut: () => boolean;
+}
+
+/** The text in the composer. */
+export function useDraft({ conversationId, isKnown, isSignedOut }: DraftOwner): Draft {
   const [text, setText] = useState(() => (isKnown ? readDraft(conversationId) : ''));
   const now = useRef('');
   now.current = text;
@@ -74,6 +83,7 @@ export function useDraft(conversationId: string, isKnown: boolean): Draft {
   }, [conversationId, isKnown]);
   // Stored at once, because the page may remove the element before the next rendering.
   const write = (draft: string) => {
+    if (isSignedOut()) return;
     keepDraft(conversationId, draft);
     setText(draft);
   };

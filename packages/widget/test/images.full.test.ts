@@ -8,6 +8,7 @@ import { gif, otherPng, png, svg } from '../../../test/images.ts';
 import { useDevelopmentServer } from '../../../test/service/use-development-server.ts';
 import { setUpWidgetPage } from './widget-page.ts';
 import type { WidgetPageSetup } from './widget-page.ts';
+import type { InterludeChatElement } from '../src/interlude-chat.ts';
 
 const temporal = useDevelopmentServer();
 let browser: Browser;
@@ -208,6 +209,51 @@ test('an image that is dropped anywhere on the chat is attached, and kept with t
   await page.getByText('You showed: image/png').waitFor();
   expect(await attached(page).count()).toBe(0);
   // The service does not know these conversations at first.
+  await leave(/404/);
+});
+
+test('another user sees nothing that the one before was sending, or whose file was being read', async () => {
+  const { page, say, leave } = await setup.visit({
+    attributes: 'images agent="viewer" conversation="shared"',
+  });
+  const chat = page.locator('interlude-chat');
+  const signIn = (user: string) =>
+    chat.evaluate((element: InterludeChatElement, name) => {
+      element.token = async () => (await fetch(`/token?user=${name}`)).text();
+    }, user);
+  const expectNothing = async () => {
+    for (const id of ['other', 'shared']) {
+      await chat.evaluate((element, value) => element.setAttribute('conversation', value), id);
+      await page.getByText('What can I do for you?').waitFor();
+      expect(await page.locator('textarea').inputValue()).toBe('');
+      expect(await attached(page).count()).toBe(0);
+    }
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('my secret');
+  };
+  const sent = Promise.withResolvers<void>();
+  // Never arrives.
+  await page.route('**/run/api/chat', () => sent.resolve());
+  await choose(page, file('a.png', png));
+  await expect.poll(() => attached(page).count()).toBe(1);
+  await say('my secret');
+  await sent.promise;
+  await signIn('bob');
+  await page.locator('.bubble').waitFor({ state: 'detached' });
+  await expectNothing();
+
+  await page.evaluate(() => {
+    const { readAsDataURL } = FileReader.prototype;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    FileReader.prototype.readAsDataURL = function (read) {
+      this.addEventListener('loadend', () => resolve());
+      Object.assign(globalThis, { finishReading: () => (readAsDataURL.call(this, read), promise) });
+    };
+  });
+  await choose(page, file('a.png', png));
+  await page.waitForFunction(() => 'finishReading' in globalThis);
+  await signIn('alice');
+  await page.evaluate(() => (globalThis as unknown as { finishReading(): Promise<void> }).finishReading());
+  await expectNothing();
   await leave(/404/);
 });
 
