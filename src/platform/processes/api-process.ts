@@ -47,7 +47,7 @@ export async function runApiProcess(): Promise<void> {
           guard: installation.guard,
         });
         attempt.defer(close);
-        await holdLease(parts, 'api', attempt);
+        await holdLease(parts, { kind: 'api', buildId: null }, attempt);
         sendOutbox(parts, client, attempt);
         const readiness = await serveApi(parts, client, attempt);
         internal.report(readiness);

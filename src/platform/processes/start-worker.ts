@@ -54,7 +54,8 @@ export async function startWorker(
   const { config, logger } = parts;
   checkRunAs(config.servers.values());
   await checkContracts(parts);
-  await holdLease(parts, kind, stack);
+  const isControlled = config.temporal.deployment.buildId !== undefined;
+  await holdLease(parts, { kind, buildId: isControlled ? null : code.buildId }, stack);
   stack.defer(() => parts.remote.close());
   sendOutbox(parts, client, stack);
   for (const problem of pagesWithoutSecret(config, tools)) logger.warn(problem);
@@ -73,8 +74,7 @@ export async function startWorker(
   stack.defer(() => creating.then((workers) => workers.stop(), ignore));
   const [toolWorkers, turnWorkers] = await Promise.all([starting, creating]);
   await keepLooking(toolWorkers, { intervals: lookForCalls, logger, stack });
-  if (config.temporal.deployment.buildId === undefined)
-    await keepLooking(turnWorkers, { intervals: lookForTurns, logger, stack });
+  if (!isControlled) await keepLooking(turnWorkers, { intervals: lookForTurns, logger, stack });
   await parts.storage.exposedTools.replace([...config.agents.keys()], exposedTools(tools));
   stack.defer(async () => {
     heldCallLimit.end();

@@ -24,11 +24,12 @@ type Parts = Pick<Dependencies, 'config' | 'storage' | 'logger'>;
 /** Registers this process as alive, with the contracts that it offers, until the stack is disposed. */
 export async function holdLease(
   { config, storage, logger }: Parts,
-  kind: LivingProcess['kind'],
+  { kind, buildId }: Pick<LivingProcess, 'kind'> & { buildId: string | null },
   stack: AsyncDisposableStack,
 ): Promise<void> {
+  const deployment = config.temporal.deployment.name;
   const { oldest, newest } = contract;
-  const process = { id: randomUUID(), deployment: config.temporal.deployment.name, kind, oldest, newest };
+  const process = { id: randomUUID(), deployment, kind, oldest, newest, buildId };
   const renew = () => storage.versions.renewLease(process, lease.ms);
   await renew();
   const loop = startLeasedLoop(
@@ -106,18 +107,13 @@ export async function useVersion(storage: Storage, deployment: string, buildId: 
  * version that has started is not current yet, because it would become current afterwards.
  */
 export async function rollBack(storage: Storage, deployment: string): Promise<string> {
-  const [deployed, kept] = await Promise.all([
+  const [[current, before], [coming]] = await Promise.all([
     storage.versions.list(deployment),
-    storage.workflowCode.list('turns'),
+    storage.versions.starting(deployment),
   ]);
-  const [current, before] = deployed;
-  const coming = kept.find(
-    ({ id, usedAt }) => usedAt > (current?.since ?? 0) && !deployed.some(({ buildId }) => buildId === id),
-  );
-  const back = before && ` To go back from that one: ${ourCommand(`versions use ${before.buildId}`)}.`;
-  if (current && current.buildId !== routedByTemporal && coming)
+  if (current && coming !== undefined)
     throw new UnsupportedVersions(
-      `Version ${coming.id} has started and is not current yet; new turns start with version ${current.buildId}. Wait until ${ourCommand('versions list')} shows it, or stop its workers to stay with ${current.buildId}.${back ?? ''}`,
+      `Version ${coming} has started and is not current yet; new turns start with version ${current.buildId}. Wait until ${ourCommand('versions list')} shows it, or stop its workers to stay with ${current.buildId} or to go back from it.`,
     );
   if (!before)
     throw new UnsupportedVersions(

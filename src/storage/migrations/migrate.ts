@@ -17,6 +17,7 @@ import { limits } from './053-limits.ts';
 import { auditChain } from './054-audit-chain.ts';
 import { answeredQuestions } from './055-answered-questions.ts';
 import { indexes } from './056-indexes.ts';
+import { versionsOfProcesses } from './057-versions-of-processes.ts';
 
 /** Named like the last of the 51 migrations that it replaces: a database that has all of those is up to date. */
 const initial = '051-failed-requests';
@@ -28,6 +29,7 @@ const migrations: Record<string, Migration> = {
   '054-audit-chain': { up: (db) => execute(db, auditChain) },
   '055-answered-questions': { up: (db) => execute(db, answeredQuestions) },
   '056-indexes': { up: (db) => execute(db, indexes) },
+  '057-versions-of-processes': { up: (db) => execute(db, versionsOfProcesses) },
 };
 
 async function execute(db: Kysely<unknown>, text: string): Promise<void> {

@@ -162,6 +162,7 @@ export interface TurnTables {
     kind: 'api' | 'worker' | 'start';
     oldest_contract: number;
     newest_contract: number;
+    build_id: string | null;
     /** By the database's clock. */
     lease_until: number;
   };

@@ -129,9 +129,9 @@ export function createVersions({ query, now }: Database) {
         .execute();
       return rows.map(({ buildId, turns, since }) => ({ buildId, turns: Number(turns), since }));
     },
-    /** The process is alive for another `leaseMs`, by the database's clock. */
+    /** The process is alive for another `leaseMs`, by the database's clock. `buildId`: of the version that its worker makes current. */
     async renewLease(
-      { id, deployment, kind, oldest, newest }: LivingProcess,
+      { id, deployment, kind, oldest, newest, buildId = null }: LivingProcess & { buildId?: string | null },
       leaseMs: number,
     ): Promise<void> {
       const at = now();
@@ -144,6 +144,7 @@ export function createVersions({ query, now }: Database) {
           kind,
           oldest_contract: oldest,
           newest_contract: newest,
+          build_id: buildId,
           lease_until: leaseUntil,
         })
         .onConflict((conflict) => conflict.column('id').doUpdateSet({ lease_until: leaseUntil }))
@@ -165,6 +166,20 @@ export function createVersions({ query, now }: Database) {
         .where('deployment', '=', deployment)
         .where('lease_until', '>', now())
         .execute();
+    },
+    /** The versions that living workers make current and that have never been current. */
+    async starting(deployment: string): Promise<string[]> {
+      const rows = await query
+        .selectFrom('processes')
+        .select('build_id as buildId')
+        .distinct()
+        .where('deployment', '=', deployment)
+        .where('lease_until', '>', now())
+        .where('build_id', 'not in', (deployed) =>
+          deployed.selectFrom('deployed_versions').select('build_id').where('deployment', '=', deployment),
+        )
+        .execute();
+      return rows.flatMap(({ buildId }) => buildId ?? []);
     },
   };
 }

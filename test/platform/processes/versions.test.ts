@@ -45,8 +45,8 @@ async function waitingTurn(buildId: string) {
   await storage.versions.use(deployment, buildId);
   await storage.turns.prepare(newTurn(), refuseWhileBusy, deployment);
 }
-const alive = (kind: 'api' | 'worker', newest: number) => {
-  const process = { id: randomUUID(), deployment, kind, oldest: 1, newest };
+const alive = (kind: 'api' | 'worker', newest: number, buildId: string | null = null) => {
+  const process = { id: randomUUID(), deployment, kind, oldest: 1, newest, buildId };
   return storage.versions.renewLease(process, 60_000).then(() => process);
 };
 
@@ -79,16 +79,26 @@ test('a rollback is refused while a version that has started is not current yet,
     await keep(version, 1);
     await storage.versions.advance(deployment, version);
   }
-  await expect
-    .poll(() => storage.now())
-    .toBeGreaterThan((await storage.versions.list(deployment))[0]?.since ?? 0);
-  await keep('three', 1);
+  await alive('worker', contract.newest, 'two');
+  await alive('worker', contract.newest, 'three');
   await expect(rollBack(storage, deployment)).rejects.toThrow(
     'Version three has started and is not current yet; new turns start with version two.',
   );
+  await keep('three', 1);
   await storage.versions.advance(deployment, 'three');
   expect(await rollBack(storage, deployment)).toBe('two');
   expect(await storage.versions.current(deployment)).toBe('two');
+});
+
+test('a version whose workers stopped before it was current is no reason to refuse a rollback', async () => {
+  for (const version of ['one', 'two']) {
+    await keep(version, 1);
+    await storage.versions.advance(deployment, version);
+  }
+  const broken = await alive('worker', contract.newest, 'three');
+  await keep('three', 1);
+  await storage.versions.endLease(broken.id);
+  expect(await rollBack(storage, deployment)).toBe('one');
 });
 
 test('a release refuses to start while turns wait that only a later release can run, and names them', async () => {
