@@ -36,6 +36,8 @@ interface Options {
   kind?: 'worker' | 'start';
   /** There is no other worker on this Temporal. */
   isAlone: boolean;
+  /** Aborts when the process stops, for a start that waits. */
+  signal?: AbortSignal;
 }
 
 export interface RunningWorker {
@@ -48,7 +50,7 @@ export interface RunningWorker {
 
 export async function startWorker(
   parts: Dependencies,
-  { connection, client, code, tools, kind = 'worker', isAlone }: Options,
+  { connection, client, code, tools, kind = 'worker', isAlone, signal }: Options,
   stack: AsyncDisposableStack,
 ): Promise<RunningWorker> {
   const { config, logger } = parts;
@@ -89,22 +91,24 @@ export async function startWorker(
   });
   const polling = startPolling(parts);
   stack.defer(() => polling.stop());
-  const stopping = new AbortController();
+  const closing = new AbortController();
+  const stopping = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
   let lack: VersionLack | null = notSeenYet;
   const decided = Promise.withResolvers<void>();
   const onLack = (now: VersionLack | null) => {
     lack = now;
     if (now === null || now.isOfOthers) decided.resolve();
   };
-  const advancing = becomeCurrent(parts, { connection, own: code, isAlone, onLack }, stopping.signal);
+  const advancing = becomeCurrent(parts, { connection, own: code, isAlone, onLack }, stopping);
   stack.defer(async () => {
-    stopping.abort();
+    closing.abort();
     await advancing;
   });
   // New turns of a single process start at once. With other workers, `start` listens once its version is current, or waits for
   // older processes.
   if (isAlone) await advancing;
-  else if (kind === 'start') await decided.promise;
+  else if (kind === 'start') await Promise.race([decided.promise, advancing]);
+  signal?.throwIfAborted();
   return {
     startsHere: turnWorkers.runsAlone,
     versionLack: () => lack,

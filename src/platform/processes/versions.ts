@@ -135,6 +135,11 @@ export const notSeenYet: VersionLack = {
   isOfOthers: false,
 };
 
+const notReached: VersionLack = {
+  detail: 'the version of this worker cannot become current yet; its log says why',
+  isOfOthers: false,
+};
+
 interface Advance {
   connection: Pick<ConnectionLike, 'workflowService'>;
   own: TurnCode;
@@ -167,6 +172,7 @@ export async function becomeCurrent(
       if (lack.detail !== waitsFor) logger.info(`version ${own.buildId} starts no turns yet: ${lack.detail}`);
       waitsFor = lack.detail;
     } catch (err) {
+      onLack(notReached);
       logger.warn({ err }, 'the version of this worker cannot become current yet; trying again');
     }
     await sleep(tryAgainMs, undefined, { signal }).catch(() => undefined);

@@ -99,7 +99,7 @@ export async function runWorkerProcess(): Promise<void> {
         const client = clientOver(connection, config.temporal, { guard: installation.guard });
         const started = await startWorker(
           { ...parts, onFailure },
-          { connection, client, code, tools, isAlone: false },
+          { connection, client, code, tools, isAlone: false, signal },
           attempt,
         );
         ({ versionLack } = started);

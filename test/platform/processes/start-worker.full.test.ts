@@ -4,6 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Dependencies } from '../../../src/platform/processes/dependencies.ts';
 import { startWorker } from '../../../src/platform/processes/start-worker.ts';
+import { grpcStatus } from '../../../src/platform/temporal/grpc-status.ts';
 import { readTurnCode } from '../../../src/platform/processes/workers/turn-code.ts';
 import type { ToolBundle } from '../../../src/platform/tool-bundles/tool-bundle.ts';
 import { startDevelopmentServer } from '../../development-server.ts';
@@ -104,6 +105,34 @@ test('an agent that is gone exposes nothing any more, also after a change that c
   expect(await exposed()).toEqual(['other']);
   await stack.disposeAsync();
   await connection.close();
+}, 60_000);
+
+test('a start that waits until its version is current ends when the process stops', async () => {
+  const { parts, connection, client } = await setUp();
+  const asked = Promise.withResolvers<void>();
+  vi.spyOn(connection.workflowService, 'describeWorkerDeploymentVersion').mockImplementation(() => {
+    asked.resolve();
+    return Promise.reject(Object.assign(new Error('unknown'), { code: grpcStatus.notFound }));
+  });
+  const stop = new AbortController();
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => connection.close());
+  const started = startWorker(
+    parts,
+    {
+      connection,
+      client,
+      code: await readTurnCode(),
+      tools: openedTools([]),
+      kind: 'start',
+      isAlone: false,
+      signal: stop.signal,
+    },
+    stack,
+  );
+  await asked.promise;
+  stop.abort();
+  await expect(started).rejects.toThrow('aborted');
 }, 60_000);
 
 test('code of turns that cannot be loaded leaves no worker of tools', async () => {

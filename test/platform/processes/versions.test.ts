@@ -14,6 +14,7 @@ import {
   useVersion,
 } from '../../../src/platform/processes/versions.ts';
 import type { VersionLack } from '../../../src/platform/processes/versions.ts';
+import { grpcStatus } from '../../../src/platform/temporal/grpc-status.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { contract } from '../../../src/workflows/contract.ts';
@@ -71,6 +72,31 @@ test('a version that needs more than running processes offer becomes current onc
   await advancing;
   expect(await storage.versions.current(deployment)).toBe('two');
   expect(lacks.at(-1)).toBeNull();
+});
+
+test('a version that cannot become current says so, until it can', async () => {
+  let isRefused = true;
+  const describeWorkerDeploymentVersion = async () => {
+    if (isRefused) throw Object.assign(new Error('no'), { code: grpcStatus.permissionDenied });
+    return {};
+  };
+  const refusing = { workflowService: { describeWorkerDeploymentVersion } } as unknown as ConnectionLike;
+  const own = { buildId: 'one', code: '', needs: contract.needs };
+  const details: (string | undefined)[] = [];
+  await becomeCurrent(
+    { config, storage, logger },
+    {
+      connection: refusing,
+      own,
+      isAlone: false,
+      onLack(lack) {
+        details.push(lack?.detail);
+        isRefused = false;
+      },
+    },
+    new AbortController().signal,
+  );
+  expect(details).toEqual([expect.stringContaining('its log says why'), undefined]);
 });
 
 test('a rollback is refused while a version that has started is not current yet, because it would become current afterwards', async () => {
