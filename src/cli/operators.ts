@@ -14,7 +14,6 @@ import type {
 } from '../service/operators.ts';
 import { ServiceError } from '../service/service-error.ts';
 import type { Status } from '@interlude-ai/core/elicitation/elicitation.ts';
-import { turnWorkflowId } from '../turn/turn.ts';
 import { askedInWords, inTime, ownerInWords, waitInWords, lineOf } from '../turn/timeline/words.ts';
 import { turnWorkflowId } from '../turn/turn.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';

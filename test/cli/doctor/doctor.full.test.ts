@@ -321,7 +321,7 @@ describe('a planted fault is found:', () => {
 test('people read what is wrong, and what to do; the schema is left as it was', async () => {
   const url = await postgresUrl();
   await (await openStorage({ kind: 'postgres', url })).close();
-  await query(url, "delete from kysely_migration where name = '056-indexes'");
+  await query(url, "delete from kysely_migration where name = '057-versions-of-processes'");
   const issuer = `http://127.0.0.1:${await freePort()}`;
   const changes = { DATABASE_URL: url, TEMPORAL_TASK_QUEUE: randomUUID(), AUTH_ISSUER: issuer };
   const { code, output } = await startCommand(['doctor'], { ...env, ...changes, INTERLUDE_KEYZ: keys });
@@ -332,9 +332,9 @@ test('people read what is wrong, and what to do; the schema is left as it was', 
       → check the address, and that it runs
 `);
   expect(output).toMatch(/ {4}! INTERLUDE_KEYZ: .*\n {6}→ correct its name, or remove it\n/);
-  expect(output).toContain('✓ 1 migration to run: 056-indexes');
+  expect(output).toContain('✓ 1 migration to run: 057-versions-of-processes');
   expect(output).toContain('· The first process that starts runs 1 migration.');
   expect(output).toMatch(/\n {2}✗ Not safe to deploy: 1 error, 2 warnings\n\n$/);
   const names = await query(url, 'select name from kysely_migration');
-  expect(names).not.toContainEqual({ name: '056-indexes' });
+  expect(names).not.toContainEqual({ name: '057-versions-of-processes' });
 });

@@ -235,7 +235,9 @@ test('leaving while a message is taking a question’s place leaves', async () =
 });
 
 test('leaving while the service is away claims nothing about the message', async () => {
-  const { keyboard, bottomLine, screen, left } = await startChatSession((response) => response.destroy());
+  const { keyboard, bottomLine, screen, left } = await startChatSession(
+    (response) => void response.destroy(),
+  );
   keyboard.line('Hello');
   await expect.poll(bottomLine, withinSeconds).toContain('connection lost; reconnecting');
   keyboard.end();
