@@ -13,6 +13,8 @@ import { underLock } from '../connection-key.ts';
 
 interface ResealReport {
   tables: TableReport[];
+  /** Turns that have not ended, whose histories at Temporal may hold values under an older key. */
+  turns: number;
   /** Keys of the ring that nothing is sealed with. */
   unused: string[];
   wasStopped: boolean;
@@ -57,13 +59,27 @@ export async function reseal(options: ResealOptions): Promise<ResealReport> {
   const { storage, keys, dryRun = false, signal } = options;
   const tables: TableReport[] = [];
   for (const table of storage.sealed.tables) tables.push(await resealTable(table, options));
-  if (signal?.aborted) return { tables, unused: [], wasStopped: true };
+  if (signal?.aborted) return { tables, turns: 0, unused: [], wasStopped: true };
   const [, ...older] = keys.ids;
+  const turns = older.length === 0 ? 0 : await turnsOfOlderKeys(storage, keys);
+  const isNeeded = async (keyId: string) => turns > 0 || (await isUsed(storage, keyId));
   const unused: string[] = [];
   // Counted at the end, because the first tables may have changed since.
-  for (const keyId of older) if (!(await isUsed(storage, keyId))) unused.push(keyId);
-  if (!dryRun) await forgetUnusedKeys(storage, keys, (keyId) => isUsed(storage, keyId));
-  return { tables, unused, wasStopped: false };
+  for (const keyId of older) if (!(await isNeeded(keyId))) unused.push(keyId);
+  if (!dryRun) await forgetUnusedKeys(storage, keys, isNeeded);
+  return { tables, turns, unused, wasStopped: false };
+}
+
+/** Processes are replaced one after another, and those before the last still seal with the older key. */
+const rolloutMs = 60 * 60_000;
+
+/** What is at Temporal cannot be sealed again. */
+async function turnsOfOlderKeys(
+  { keyProofs }: Pick<Storage, 'keyProofs'>,
+  { ids: [newest] }: KeyRing,
+): Promise<number> {
+  const proof = (await keyProofs.all()).find(({ keyId }) => keyId === newest);
+  return keyProofs.turnsThatHold(proof ? proof.createdAt + rolloutMs : Number.MAX_SAFE_INTEGER);
 }
 
 async function isUsed({ sealed }: Pick<Storage, 'sealed'>, keyId: string): Promise<boolean> {
@@ -175,7 +191,10 @@ export function isDone({ tables, unused, wasStopped }: ResealReport, { keys, dry
   return !wasStopped && opens && (dryRun || unused.length === keys.ids.length - 1);
 }
 
-export function describeReseal({ tables, unused, wasStopped }: ResealReport, { keys, dryRun }: Run): string {
+export function describeReseal(
+  { tables, turns, unused, wasStopped }: ResealReport,
+  { keys, dryRun }: Run,
+): string {
   const [newest = '', ...older] = keys.ids;
   const lines = [`The newest key is ${named(newest)}.`];
   for (const { table, resealed, newest: already, remaining, unreadable } of tables) {
@@ -193,6 +212,10 @@ export function describeReseal({ tables, unused, wasStopped }: ResealReport, { k
   if (tables.some(({ remaining }) => remaining.size > 0))
     lines.push(
       `A process still seals with an older key, or holds an account. Run it again when all use ${named(newest)}.`,
+    );
+  if (turns > 0)
+    lines.push(
+      `${turns} ${turns === 1 ? 'turn has' : 'turns have'} begun before all processes used ${named(newest)}, and Temporal keeps values of ${turns === 1 ? 'it' : 'them'} under an older key. Run it again when ${turns === 1 ? 'it has' : 'they have'} ended.`,
     );
   const needed = older.filter((id) => !unused.includes(id));
   if (unused.length > 0)

@@ -132,14 +132,51 @@ function begins(column: string, prefix: string) {
 
 /** `proof`: a text that this key has encrypted. */
 type KeyProof = Omit<Fields<Row<'key_proofs'>>, 'createdAt'>;
+type WrittenProof = Fields<Row<'key_proofs'>>;
 
 /**
  * One proof for every key that seals or has sealed, by which a process checks whether its keys are those of this database.
  */
 export function createKeyProofs({ query, now }: Database) {
   return {
-    all: (): Promise<KeyProof[]> =>
-      query.selectFrom('key_proofs').select(['key_id as keyId', 'proof']).orderBy('key_id').execute(),
+    all: (): Promise<WrittenProof[]> =>
+      query
+        .selectFrom('key_proofs')
+        .select(['key_id as keyId', 'proof', 'created_at as createdAt'])
+        .orderBy('key_id')
+        .execute(),
+    /**
+     * How many turns have not ended, began before this, and have values in their histories at Temporal that are sealed: digests
+     * of calls that need an approval, and all that tools in TypeScript get and return.
+     */
+    async turnsThatHold(before: number): Promise<number> {
+      const { count } = await query
+        .selectFrom('turns')
+        .select(({ fn }) => fn.countAll<number | string>().as('count'))
+        .where('status', 'in', ['starting', 'running'])
+        .where('created_at', '<', before)
+        .where(({ or, exists, selectFrom }) =>
+          or([
+            exists(
+              selectFrom('elicitations')
+                .select('id')
+                .whereRef('elicitations.turn_id', '=', 'turns.turn_id')
+                .where('request', 'like', '%"trigger":"approval"%'),
+            ),
+            exists(
+              selectFrom('tool_calls')
+                .select('tool_call_id')
+                .whereRef('tool_calls.turn_id', '=', 'turns.turn_id')
+                // Tools of servers are named after them.
+                .where(sql<boolean>`tool_name not like '%!_!_%' escape '!'`)
+                .where(sql<boolean>`tool_name not like 'connect!_%' escape '!'`)
+                .where('tool_name', '!=', 'ask_user'),
+            ),
+          ]),
+        )
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    },
     /** False, and nothing changes, when this key has one. */
     async add({ keyId, proof }: KeyProof): Promise<boolean> {
       const row = { key_id: keyId, proof, created_at: now() };

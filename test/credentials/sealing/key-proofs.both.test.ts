@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { lackOfKeys, proveKeys } from '../../../src/credentials/sealing/key-proofs.ts';
-import { reseal } from '../../../src/credentials/sealing/reseal.ts';
+import { describeReseal, isDone, reseal } from '../../../src/credentials/sealing/reseal.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { postgresUrl } from '../../postgres.ts';
+import { begunTurn, keptStep } from '../../storage/contract/fixtures.ts';
+import { form, formQuestion, open } from '../../storage/contract/question.ts';
 import { keepAccount, writeOneOfEach } from './sealed-things.ts';
 
 const [k1, k2, k3] = [generateKey('k1'), generateKey('k2'), generateKey('k3')];
@@ -82,6 +84,28 @@ describe.each(inject('suite') === 'daily' ? (['sqlite'] as const) : (['postgres'
       await reseal({ storage, keys: ring(k2, k1) });
       expect(await proveKeys(storage, ring(k2))).toBeNull();
     });
+
+    test.each(['an approval', 'a tool in TypeScript'])(
+      'a key is needed while a turn with %s goes on, of which Temporal keeps sealed values',
+      async (what) => {
+        expect(await proveKeys(storage, ring(k1))).toBeNull();
+        const turn = await begunTurn(storage);
+        const toolName = what === 'an approval' ? 'tracker__close' : 'refund';
+        await keptStep(storage, turn, { calls: [{ toolCallId: 'call', toolName, input: {} }] });
+        const context = { ...form.context, trigger: 'approval' as const };
+        if (what === 'an approval')
+          await open(storage, formQuestion(turn, { request: { ...form, context } }));
+        expect(await proveKeys(storage, ring(k2, k1))).toBeNull();
+        const both = { keys: ring(k2, k1), dryRun: false };
+        const report = await reseal({ storage, ...both });
+        expect(describeReseal(report, both)).toMatch(/^1 turn has begun[^]*^Still needed: "k1"/m);
+        expect(isDone(report, both)).toBe(false);
+        expect(await proveKeys(storage, ring(k2))).toMatch(/lacks the key "k1"/);
+        await storage.turns.end(turn, 'completed');
+        await reseal({ storage, ...both });
+        expect(await proveKeys(storage, ring(k2))).toBeNull();
+      },
+    );
 
     test('a process that runs hears that another one seals with a key it does not have', async () => {
       expect(await proveKeys(storage, ring(k1))).toBeNull();
