@@ -7,7 +7,7 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -34,8 +34,12 @@ class Child {
   readonly #onMessage: (message: FromService) => void;
   #asked = 0;
   #output = '';
+  #ended: Error | undefined;
 
-  constructor(onMessage: (message: FromService) => void = () => undefined) {
+  constructor(
+    onMessage: (message: FromService) => void = () => undefined,
+    onCrash: (error: Error) => void = () => undefined,
+  ) {
     this.#onMessage = onMessage;
     const own = fileURLToPath(import.meta.url);
     const program = path.join(path.dirname(own), `service-process${path.extname(own)}`);
@@ -51,6 +55,8 @@ class Child {
       const error = new Error(`The service under test ended (${code ?? signal}).\n${this.#output}`);
       for (const { reject } of this.#pending.values()) reject(error);
       this.#pending.clear();
+      this.#ended = error;
+      if (shared().children.delete(this)) onCrash(error);
     });
     child.unref();
     child.channel?.unref();
@@ -58,6 +64,7 @@ class Child {
   }
 
   ask<T>(question: Question): Promise<T> {
+    if (this.#ended) return Promise.reject(this.#ended);
     const id = this.#asked++;
     this.#process.channel?.ref();
     return new Promise<T>((resolve, reject) => {
@@ -77,6 +84,10 @@ class Child {
   /** As the end of the runner does. */
   stop(): Promise<void> {
     return this.#end((child) => child.connected && child.disconnect());
+  }
+
+  get ended(): Error | undefined {
+    return this.#ended;
   }
 
   async #end(how: (child: ChildProcess) => unknown): Promise<void> {
@@ -105,10 +116,15 @@ export interface ServiceOptions {
   env?: Readonly<Record<string, string>>;
 }
 
+type Settings = Record<string, string> & Record<'INTERLUDE_CONFIG' | 'INTERLUDE_DATA', string>;
+
 export class TestService {
   readonly executions: Execution[] = [];
   readonly baseUrl: string;
-  readonly #settings: Record<string, string>;
+  /** Resolves when its process ends by itself. */
+  readonly crashed: Promise<Error>;
+  readonly #crash = Promise.withResolvers<Error>();
+  readonly #settings: Settings;
   readonly #tokenFor: Issuer['tokenFor'];
   readonly #models = new Map<string, TurnModel>();
   /** Steps of turns whose id the test does not know yet. */
@@ -116,7 +132,8 @@ export class TestService {
   readonly #steps = new Map<number, StepAsked>();
   #child: Child;
 
-  private constructor(settings: Record<string, string>, issuer: Issuer) {
+  private constructor(settings: Settings, issuer: Issuer) {
+    this.crashed = this.#crash.promise;
     this.#settings = settings;
     this.#tokenFor = issuer.tokenFor;
     this.baseUrl = `http://${host}:${settings['PORT']}`;
@@ -165,6 +182,7 @@ export class TestService {
    * call whose report is still under way: it arrives first, unless the process is too busy to send it.
    */
   async restart(): Promise<void> {
+    if (this.#child.ended) throw this.#child.ended;
     await Promise.race([this.ask({ do: 'finish reports' }), sleep(1_000, null, { ref: false })]).catch(
       () => undefined,
     );
@@ -177,19 +195,23 @@ export class TestService {
     const environment = Object.fromEntries(
       Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
-    const { INTERLUDE_CONFIG = '' } = this.#settings;
+    const { INTERLUDE_CONFIG } = this.#settings;
     const folder = path.dirname(INTERLUDE_CONFIG);
     return this.ask({ do: 'start', environment, settings: this.#settings, folder });
   }
 
   #spawn(): Child {
-    const child: Child = new Child((message) => {
+    const receive = (message: FromService) => {
       if (message.kind === 'call') this.executions.push(message.call);
       else if (message.kind === 'step') void this.#answerStep(child, message.id, message.step);
       else if (message.kind === 'move') {
         const step = this.#steps.get(message.id);
         if (step) this.#models.get(step.turnId)?.note(step, message.move);
       }
+    };
+    const child: Child = new Child(receive, (error) => {
+      rmSync(this.#settings.INTERLUDE_DATA, { recursive: true, force: true });
+      this.#crash.resolve(error);
     });
     return child;
   }
@@ -238,7 +260,8 @@ export function serviceFor(options: ServiceOptions): Promise<TestService> {
   const service = services.get(key) ?? TestService.start(options);
   services.set(key, service);
   // The next test tries again.
-  service.catch(() => services.delete(key));
+  const forget = () => services.delete(key);
+  service.then(({ crashed }) => crashed.then(forget), forget);
   return service;
 }
 

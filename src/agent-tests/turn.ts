@@ -251,7 +251,7 @@ export class Turn {
 
   /** Resolves with the first result; rejects with the transcript when the turn ends without one, or nothing comes. */
   async until<T>(what: string, read: (view: TurnView) => T | undefined): Promise<T> {
-    const { model, timeoutMs } = this.#parts;
+    const { model, timeoutMs, service } = this.#parts;
     const late = AbortSignal.timeout(timeoutMs);
     const isLate = new Promise<void>((resolve) => late.addEventListener('abort', () => resolve()));
     for (;;) {
@@ -262,7 +262,8 @@ export class Turn {
       if (this.#view && this.#view.status !== 'running')
         throw await this.failure(model.problem ?? `The turn ended without ${what}.`);
       if (late.aborted) throw await this.failure(`${timeoutMs / 1000} s passed without ${what}.`);
-      await Promise.race([changed, isLate]);
+      const crash = await Promise.race([changed, isLate, service.crashed]);
+      if (crash) throw await this.failure(crash.message);
     }
   }
 

@@ -48,11 +48,30 @@ test('a service that did not start is started again by the next test', async () 
   expect(await turn.answer()).toBe('Hi.');
 });
 
+/** A service with what `plant` does to it. */
+async function planted(plant: string) {
+  const file = pathToFileURL(path.join(import.meta.dirname, 'fixtures', plant)).href;
+  process.env['NODE_OPTIONS'] = `--import ${file}`;
+  try {
+    return await testAgents({ ...under, env: { ...under.env, MODEL_URL: `http://127.0.0.1:9/${plant}` } });
+  } finally {
+    delete process.env['NODE_OPTIONS'];
+  }
+}
+
+test('a test whose service crashes fails with how it ended, and the next one gets another service', async () => {
+  const agents = await planted('end-at-step.mjs');
+  const turn = await agents.as('alice').send('assistant', 'Book Rome', { model: books() });
+  await expect(turn.question()).rejects.toThrow(/The service under test ended \(7\)[^]*alice → assistant/);
+  await expect(turn.calls('book')).rejects.toThrow('The service under test ended (7)');
+  const env = { ...under.env, MODEL_URL: 'http://127.0.0.1:9/end-at-step.mjs' };
+  const again = await testAgents({ ...under, env });
+  const other = await again.as('alice').send('assistant', 'Hi', { model: script(says('Hello.')) });
+  expect(await other.answer()).toBe('Hello.');
+});
+
 test('a planted second execution is noticed', async () => {
-  const plant = pathToFileURL(path.join(import.meta.dirname, 'fixtures/send-twice.mjs')).href;
-  process.env['NODE_OPTIONS'] = `--import ${plant}`;
-  const agents = await testAgents({ ...under, env: { ...under.env, MODEL_URL: 'http://127.0.0.1:9/v1' } });
-  delete process.env['NODE_OPTIONS'];
+  const agents = await planted('send-twice.mjs');
   const turn = await agents.as('alice').send('assistant', 'Book Bern', { model: books('Bern') });
   await (await turn.question()).answer({ nights: 2 });
   expect(await turn.answer()).toBe('Booked.');
