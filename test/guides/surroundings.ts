@@ -78,7 +78,7 @@ async function withSlack(stack: AsyncDisposableStack): Promise<Surroundings> {
   };
 }
 
-/** Both pages in a browser: their user asks, and sees the question. */
+/** Both pages in a browser: their user asks, and sees the question; on the second, also answers it. */
 async function withPage(stack: AsyncDisposableStack): Promise<Surroundings> {
   const browser = await launchChromium();
   stack.defer(() => browser.close());
@@ -96,7 +96,13 @@ async function withPage(stack: AsyncDisposableStack): Promise<Surroundings> {
         seen.push('widget');
       } else {
         await page.getByRole('button', { name: 'Ask' }).click();
-        await page.getByText('A table for 4: when?').waitFor();
+        const opened = page.waitForEvent('popup');
+        await page.getByRole('link', { name: 'A table for 4: when?' }).click();
+        const question = await opened;
+        await question.getByText('Continue as Alice').click();
+        await question.getByLabel('Time').fill('19:30');
+        await question.getByRole('button', { name: 'Send' }).click();
+        await page.getByText('number T4-1930').waitFor();
         seen.push('useChat');
       }
     },
