@@ -317,6 +317,12 @@ test('a module whose tools ask nothing may import what it likes, and is run by n
   ]);
 });
 
+test('definitions that never end are given up', { timeout: 60_000 }, async () => {
+  expect(await problemsOf({ 'a.ts': toolModule('', { before: 'for (;;);' }) })).toEqual([
+    'they cannot be loaded: Script execution timed out after 20000ms',
+  ]);
+});
+
 test('what a definition may not reach when it is loaded is told, too', async () => {
   expect(await problemsOf({ 'a.ts': toolModule('', { before: 'console.log(process.env.HOME);' }) })).toEqual([
     expect.stringMatching(/^a\.ts: it throws when it is loaded: (console|process) is not defined/),

@@ -55,9 +55,10 @@ export async function openAgentBundles({
       const at = shown.startsWith('..') ? folder : shown;
       // A problem of a file begins with its name, line and column, which editors and terminals open.
       problems.push(
-        ...error.problems.map((problem) =>
-          /^\S+\.\w+(?::\d+)*: /.test(problem) ? path.join(at, problem) : `${at}: ${problem}`,
-        ),
+        ...error.problems.map((problem) => {
+          const [file] = /^\S+\.\w+(?=(?::\d+)*: )/.exec(problem) ?? [];
+          return file === undefined ? `${at}: ${problem}` : path.join(at, file) + problem.slice(file.length);
+        }),
       );
     }
   }
