@@ -68,13 +68,19 @@ async function signingKeysLack(jwksUri: string): Promise<string | null> {
 
 /** What `interlude agents check` found. */
 export function agentFindings({ servers, agents }: Report): Finding[] {
+  // Agents that share a folder of tools share what is wrong with it.
+  const lacking = Map.groupBy(
+    agents.flatMap(({ name, problems }) => problems.map((text) => ({ name, text }))),
+    ({ text }) => text,
+  );
   return [
     ...servers.flatMap(serverFindings),
-    ...agents.flatMap((agent) => {
-      const { name, model, problems } = agent;
-      if (problems.length === 0) return [ok(`${name}: ${model}, ${toolsInWords(agent)}`)];
-      return problems.map((one) => problemOf('agent-lacks', `${name}: ${one}`));
-    }),
+    ...agents
+      .filter(({ problems }) => problems.length === 0)
+      .map((agent) => ok(`${agent.name}: ${agent.model}, ${toolsInWords(agent)}`)),
+    ...Array.from(lacking, ([text, those]) =>
+      problemOf('agent-lacks', `${those.map(({ name }) => name).join(', ')}: ${text}`),
+    ),
   ];
 }
 

@@ -141,6 +141,17 @@ test('a process of `interlude start` counts as API and as worker', async () => {
   expect(deploy?.effects).toContain('Processes that run now: 1 API, 1 worker. Streams reconnect.');
 });
 
+test('what is wrong with a folder of tools is said once for all agents that share it', async () => {
+  const folder = testFolder();
+  await writeFile(path.join(folder, 'a.ts'), `throw new Error('https://away.example/../x does not answer');`);
+  const agent = { model: 'openai:gpt-5', tools: { folder } };
+  const { areas } = await look(await withAgents(JSON.stringify({ agents: { one: agent, two: agent } })));
+  const found = areas.find(({ name }) => name === 'agents')?.findings ?? [];
+  expect(found.filter(({ level }) => level === 'error').map(({ text }) => text)).toEqual([
+    `one, two: ${path.join(folder, 'a.ts')}: it throws when it is loaded: https://away.example/../x does not answer`,
+  ]);
+});
+
 test('changed code of tools is named, and how many calls keep the code that they began with', async () => {
   const url = await postgresUrl();
   const own = await openStorage({ kind: 'postgres', url });
