@@ -282,7 +282,7 @@ describe('the program', () => {
   test('says where the commands of the service are', async () => {
     expect(await interlude('--help')).toEqual({
       code: 0,
-      said: expect.stringContaining('The service is run, and operated by more commands, in its checkout'),
+      said: expect.stringContaining('operated by more commands, by the package @interlude-ai/service'),
     });
     expect(await interlude('start')).toEqual({
       code: 2,
