@@ -27,17 +27,24 @@ export async function readPendingFailures(
   const client = new Client({ connection, namespace: temporal.namespace });
   try {
     return await client.withDeadline(Date.now() + timeoutMs, () => failuresOf(client, workflowId));
-  } catch (error) {
-    // It has not begun, or is lost.
-    return error instanceof WorkflowNotFoundError ? [] : null;
+  } catch {
+    return null;
   } finally {
     await close();
   }
 }
 
-/** Also those of delegated agents, whose workflows are children. */
+/** Also those of delegated agents, whose workflows are children. Empty for a workflow that has not begun, or is lost. */
 async function failuresOf(client: Client, workflowId: string): Promise<PendingFailure[]> {
-  const { raw } = await client.workflow.getHandle(workflowId).describe();
+  const described = await client.workflow
+    .getHandle(workflowId)
+    .describe()
+    .catch((error: unknown) => {
+      if (error instanceof WorkflowNotFoundError) return null;
+      throw error;
+    });
+  if (described === null) return [];
+  const { raw } = described;
   const own = (raw.pendingActivities ?? []).flatMap(
     ({ lastFailure, attempt, nextAttemptScheduleTime: next }): PendingFailure[] => {
       if (!lastFailure) return [];
