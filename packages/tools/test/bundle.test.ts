@@ -1,8 +1,10 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { buildToolBundle, openToolBundle } from '../../../src/platform/tool-bundles/open-tool-bundle.ts';
+import { keepBundle } from '../../../src/platform/tool-bundles/tool-bundle.ts';
+import { findToolFiles } from '../src/bundle/tool-files.ts';
 import { toolModule, writeToolFolder } from './folder.ts';
 
 const activities = `import { createHash } from 'node:crypto';
@@ -54,7 +56,8 @@ test('a folder becomes one bundle, the same wherever the folder is, and is made 
   await writeFile(file, bundle.node);
   expect(await import(file)).toMatchObject({ activities: { digest: expect.any(Function) }, tools: [] });
 
-  // Unchanged: what is kept, even where it has been moved to.
+  // Unchanged: what is kept, even where it has been moved to. The files are older than this bundle.
+  await buildToolBundle(folder);
   const kept = path.join(folder, '.interlude-bundle.json');
   await writeFile(
     kept,
@@ -83,3 +86,16 @@ test('a folder becomes one bundle, the same wherever the folder is, and is made 
   await writeFile(path.join(folder, 'zebra.ts'), toolModule('', { name: 'zebra' }));
   expect((await openToolBundle(folder)).manifest.map(({ name }) => name)).toContain('zebra');
 }, 60_000);
+
+test('a bundle is not kept if a file has changed while it was made', async () => {
+  const folder = await writeToolFolder({ 'lists.mjs': toolModule('', { name: 'read_list' }) });
+  const bundle = await buildToolBundle(folder);
+  const files = await findToolFiles(folder);
+  const authored = [path.join(folder, 'lists.mjs')];
+  const { ctimeMs } = await stat(authored[0]!);
+  await rm(path.join(folder, '.interlude-bundle.json'), { force: true });
+  await keepBundle(files, bundle, { authored, runtime: authored }, ctimeMs - 1);
+  expect(await readdir(folder)).not.toContain('.interlude-bundle.json');
+  await keepBundle(files, bundle, { authored, runtime: authored }, ctimeMs + 1_000);
+  expect(await readdir(folder)).toContain('.interlude-bundle.json');
+});

@@ -27,6 +27,7 @@ export async function buildToolBundle(folder: string): Promise<ToolBundle> {
 }
 
 async function bundleFiles(files: ToolFiles): Promise<ToolBundle> {
+  const startedAt = Date.now();
   const { tools: manifest } = await readManifest(files, await activityNames(files));
   const withTool = (isPlain: boolean) =>
     files.modules.filter((module) =>
@@ -38,14 +39,15 @@ async function bundleFiles(files: ToolFiles): Promise<ToolBundle> {
   ]);
   const parts = { workflows: workflows.code, node: node.code, manifest };
   const bundle: ToolBundle = { hash: hashOf(parts), ...parts, pages: workflows.pages };
-  await keepBundle(files, bundle, {
+  const inputs = {
     authored: [
       ...workflows.sources,
       ...node.sources,
       ...files.modules.map((file) => path.join(files.folder, file)),
     ],
     runtime: [...workflows.runtime, ...node.runtime],
-  });
+  };
+  await keepBundle(files, bundle, inputs, startedAt);
   return bundle;
 }
 

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { AuthorActivity } from '../../activities/durable-tools/effects.ts';
 import type { PlainTool } from '../../turn/tool-code.ts';
@@ -75,7 +75,13 @@ export async function readKeptBundle(files: ToolFiles): Promise<ToolBundle | und
   }
 }
 
-export async function keepBundle(files: ToolFiles, bundle: ToolBundle, inputs: Inputs): Promise<void> {
+/** `startedAt`: when the bundle was begun, in milliseconds since 1970. */
+export async function keepBundle(
+  files: ToolFiles,
+  bundle: ToolBundle,
+  inputs: Inputs,
+  startedAt: number,
+): Promise<void> {
   const { folder } = files;
   const kept: Kept = {
     format: currentFormat,
@@ -85,6 +91,8 @@ export async function keepBundle(files: ToolFiles, bundle: ToolBundle, inputs: I
     packages: await hashOfPackages(folder),
     bundle,
   };
+  const read = [...inputs.authored, ...inputs.runtime, versions, lockfileOf(folder) ?? []].flat();
+  if (await haveChanged(read, startedAt)) return;
   const draft = path.join(folder, `${bundleFile}.${process.pid}`);
   try {
     await writeFile(draft, JSON.stringify(kept));
@@ -117,6 +125,15 @@ export async function hashesOf(base: string, files: string[]): Promise<Record<st
     .toSorted();
   const entries = await Promise.all(names.map(async (name) => [name, await hashOfFile(base, name)] as const));
   return Object.fromEntries(entries);
+}
+
+/** Linux takes the time of a change from its last tick. */
+const tickMs = 10;
+
+/** Since `startedAt`, in milliseconds since 1970. The hashes may then be of later contents than what was bundled. */
+export async function haveChanged(files: string[], startedAt: number): Promise<boolean> {
+  const changes = await Promise.all(files.map(async (file) => (await stat(file)).ctimeMs));
+  return changes.some((at) => at >= startedAt - tickMs);
 }
 
 export async function isUnchanged(base: string, hashes: Record<string, string>): Promise<boolean> {

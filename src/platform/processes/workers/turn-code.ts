@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { hashesOf, isUnchanged } from '../../tool-bundles/tool-bundle.ts';
+import { hashesOf, haveChanged, isUnchanged } from '../../tool-bundles/tool-bundle.ts';
 import { contract } from '../../../workflows/contract.ts';
 
 /** One version of the workflow code. */
@@ -52,8 +52,12 @@ async function readKept(entry: string): Promise<string> {
   } catch {
     // Not there, or a source file is gone.
   }
-  const { code, files } = await bundleWithoutSdk(entry);
-  const kept: Kept = { inputs: await hashesOf(root, [...files, path.join(root, 'package.json')]), code };
+  const startedAt = Date.now();
+  const bundled = await bundleWithoutSdk(entry);
+  const { code } = bundled;
+  const files = [...bundled.files, path.join(root, 'package.json')];
+  const kept: Kept = { inputs: await hashesOf(root, files), code };
+  if (await haveChanged(files, startedAt)) return code;
   const draft = `${file}.${process.pid}`;
   try {
     await mkdir(path.dirname(file), { recursive: true });
