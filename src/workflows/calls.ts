@@ -46,6 +46,7 @@ import {
   isGivenUp,
   maximumAttempts,
   retryUntilDatabaseAnswers,
+  retryUntilWorkersKeepUp,
   withGracePeriod,
 } from './failures.ts';
 import {
@@ -209,9 +210,11 @@ async function untilFinishedOrGivenUp(
   attempt: (before: Before, again: Repetition) => Promise<AttemptResult>,
 ): Promise<BegunStep> {
   let attempts = 0;
+  // While a server waits for a person, each outage of Temporal takes an attempt. Code of tools may itself be what ends workers.
+  const retry = server === null ? retryUntilDatabaseAnswers : retryUntilWorkersKeepUp;
   try {
     const end = await untilFinished(agent, toolCallId, (before) =>
-      retryUntilDatabaseAnswers((again) => {
+      retry((again) => {
         attempts = (again.repeats?.attempts ?? 0) + maximumAttempts;
         return withGracePeriod(attempt(before, again), gracePeriod);
       }, attemptsBeforeReset(agent.turn)),

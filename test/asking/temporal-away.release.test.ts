@@ -18,6 +18,7 @@ import type { TemporalServer } from '../../src/platform/development/temporal-ser
 import type { Dependencies } from '../../src/platform/processes/dependencies.ts';
 import { createTurnWorker } from '../../src/platform/processes/workers/turn-workers.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import { maximumAttempts } from '../../src/workflows/failures.ts';
 import { prepareNamespace } from '../../src/platform/temporal/namespace.ts';
 import { freePort } from '../free-port.ts';
 import { installQuietRuntime } from '../quiet-runtime.ts';
@@ -172,6 +173,34 @@ test('a held question that is shown stays open, and the call that waits for it g
   expect(await answer(turn)).toMatchObject({ status: 200 });
   await expectBooked(turn);
 });
+
+test(
+  'a held question stays open through more outages than its call has attempts',
+  { timeout: 600_000 },
+  async () => {
+    await start('held');
+    const turn = await begin();
+    await turn.question();
+    const workflow = client.workflow.getHandle(idOf(turn));
+    const startedAt = async () => {
+      const { raw } = await workflow.describe();
+      return raw.pendingActivities?.map(({ lastStartedTime }) => Number(lastStartedTime?.seconds)) ?? [];
+    };
+    let before = await startedAt();
+    for (let outage = 0; outage <= maximumAttempts; outage++) {
+      const { back } = await takeTemporalAway();
+      await back;
+      before = await vi.waitFor(async () => {
+        const now = await startedAt();
+        expect(now).toHaveLength(1);
+        expect(now[0]).toBeGreaterThan(before[0] ?? 0);
+        return now;
+      }, 60_000);
+    }
+    expect(await answer(turn)).toMatchObject({ status: 200 });
+    await expectBooked(turn);
+  },
+);
 
 test('a held question is answered while Temporal is away: its server gets the answer at once, and the turn goes on afterwards', async () => {
   await start('held');
