@@ -22,6 +22,7 @@ import { startService } from '../../../test/service/service.ts';
 import type { Service } from '../../../test/service/service.ts';
 import { useDevelopmentServer } from '../../../test/service/use-development-server.ts';
 import { open, question } from '../../../test/storage/contract/question.ts';
+import { holdMessages } from './widget-page.ts';
 
 /** `examples/react-chat`, bundled with the hooks of one version of the AI SDK, in a page of another origin than the service's. */
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -304,18 +305,12 @@ describe.each(versions)('the React app with the hooks of AI SDK %i', (version) =
     line.cut();
     await (await isRead).finished();
     await page.getByRole('button', { name: 'Send', exact: true }).waitFor();
-    const held = Promise.withResolvers<void>();
-    const sent = Promise.withResolvers<void>();
-    await page.route('**/run/api/chat', async (route) => {
-      sent.resolve();
-      await held.promise;
-      await route.continue();
-    });
+    const { sent, release } = await holdMessages(page);
     await say('never mind');
-    await sent.promise;
+    await sent;
     await page.clock.runFor(5_000);
     expect(await page.getByRole('article').allInnerTexts()).toContain('never mind');
-    held.resolve();
+    release();
     await page.getByText('You said: never mind').waitFor();
     await expect.poll(() => page.getByRole('article').count()).toBe(4);
     await leave(/net::ERR_/);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../../test/browsers/chromium.ts';
 import { gif, otherPng, png, svg } from '../../../test/images.ts';
 import { useDevelopmentServer } from '../../../test/service/use-development-server.ts';
-import { setUpWidgetPage } from './widget-page.ts';
+import { holdMessages, setUpWidgetPage } from './widget-page.ts';
 import type { WidgetPageSetup } from './widget-page.ts';
 import type { InterludeChatElement } from '../src/interlude-chat.ts';
 
@@ -130,20 +130,14 @@ test('a message waits for its images, and of too many files the others are not r
 
 test('an image that is added again while its message is refused is there once', async () => {
   const { page, say, leave } = await setup.visit({ attributes: 'images agent="assistant"' });
-  const sent = Promise.withResolvers<void>();
-  const added = Promise.withResolvers<void>();
-  await page.route('**/run/api/chat', async (route) => {
-    sent.resolve();
-    await added.promise;
-    await route.continue();
-  });
+  const { sent, release } = await holdMessages(page);
   await choose(page, file('a.png', png));
   await expect.poll(() => attached(page).count()).toBe(1);
   await say('Look.');
-  await sent.promise;
+  await sent;
   await choose(page, file('a.png', png));
   await expect.poll(() => attached(page).count()).toBe(1);
-  added.resolve();
+  release();
   await page.locator('.failure').waitFor();
   expect(await attached(page).count()).toBe(1);
   await leave(/422/);
@@ -162,22 +156,16 @@ test('a message that the agent refuses comes back with its images', async () => 
 
 test('images that come back, and those added meanwhile, stay within the limit', async () => {
   const { page, say, leave } = await setup.visit({ attributes: 'images agent="assistant"' });
-  const sent = Promise.withResolvers<void>();
-  const added = Promise.withResolvers<void>();
-  await page.route('**/run/api/chat', async (route) => {
-    sent.resolve();
-    await added.promise;
-    await route.continue();
-  });
+  const { sent, release } = await holdMessages(page);
   const numbered = (first: number) =>
     Array.from({ length: 5 }, (_, index) => file(`${index}.png`, otherPng(String(first + index))));
   await choose(page, ...numbered(0));
   await expect.poll(() => attached(page).count()).toBe(5);
   await say('Look.');
-  await sent.promise;
+  await sent;
   await choose(page, ...numbered(5));
   await expect.poll(() => attached(page).count()).toBe(5);
-  added.resolve();
+  release();
   await page.getByText('A message has at most 8 images').waitFor();
   expect(await attached(page).count()).toBe(8);
   await leave(/422/);

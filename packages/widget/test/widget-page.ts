@@ -29,6 +29,18 @@ export async function declineElsewhere({ service }: WidgetPageSetup, conversatio
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
 
+/** Messages of the page stay on their way until `release`. `sent` resolves with the first. */
+export async function holdMessages(page: Page): Promise<{ sent: Promise<void>; release: () => void }> {
+  const sent = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  await page.route('**/run/api/chat', async (route) => {
+    sent.resolve();
+    await released.promise;
+    await route.continue();
+  });
+  return { sent: sent.promise, release: released.resolve };
+}
+
 export interface WidgetPageSetup {
   service: Service;
   travel: TravelDesk;
