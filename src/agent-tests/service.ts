@@ -121,9 +121,9 @@ type Settings = Record<string, string> & Record<'INTERLUDE_CONFIG' | 'INTERLUDE_
 export class TestService {
   readonly executions: Execution[] = [];
   readonly baseUrl: string;
-  /** Resolves when its process ends by itself. */
-  readonly crashed: Promise<Error>;
   readonly #crash = Promise.withResolvers<Error>();
+  /** Resolves when its process ends by itself. */
+  readonly crashed = this.#crash.promise;
   readonly #settings: Settings;
   readonly #tokenFor: Issuer['tokenFor'];
   readonly #models = new Map<string, TurnModel>();
@@ -133,7 +133,6 @@ export class TestService {
   #child: Child;
 
   private constructor(settings: Settings, issuer: Issuer) {
-    this.crashed = this.#crash.promise;
     this.#settings = settings;
     this.#tokenFor = issuer.tokenFor;
     this.baseUrl = `http://${host}:${settings['PORT']}`;

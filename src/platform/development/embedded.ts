@@ -30,91 +30,89 @@ import { suggestionsFor, welcome } from './welcome.ts';
 
 /** `reloads`: changes of agents, tools and scripts are active at once. */
 export async function runEmbedded({ reloads = false } = {}): Promise<void> {
-  await runProcess(
-    { service: 'interlude', kind: 'start' },
-    async (given, { logger, stack, signal, metrics }) => {
-      installRuntime(logger, metrics);
-      await requireFreePorts(
-        portsOf(given),
-        ', and INTERLUDE_DATA to another folder if both start in the same one',
-      );
-      const internal = await startInternalServer(given, stack, metrics);
-      // Refuses configurations that are no demo before anything is started.
-      const auth = given.auth ?? (await startDemoIdentity(given, stack));
-      const [temporal, code, tools] = await Promise.all([
-        startTemporal(given, logger, stack),
-        readTurnCode(given.temporal.deployment),
-        openAgentBundles(given),
-        startDemoServers(given, stack),
-      ]);
-      const config: Config = {
-        ...given,
-        auth,
-        temporal: {
-          ...given.temporal,
-          address: temporal.address,
-          uiUrl: given.temporal.uiUrl ?? temporal.uiUrl,
-        },
-      };
+  await runProcess({ service: 'interlude', kind: 'start' }, async (given, running) => {
+    const { logger, stack, signal, metrics } = running;
+    installRuntime(logger, metrics);
+    await requireFreePorts(
+      portsOf(given),
+      ', and INTERLUDE_DATA to another folder if both start in the same one',
+    );
+    const internal = await startInternalServer(given, stack, metrics);
+    // Refuses configurations that are no demo before anything is started.
+    const auth = given.auth ?? (await startDemoIdentity(given, stack));
+    const [temporal, code, tools] = await Promise.all([
+      startTemporal(given, logger, stack),
+      readTurnCode(given.temporal.deployment),
+      openAgentBundles(given),
+      startDemoServers(given, stack),
+    ]);
+    const config: Config = {
+      ...given,
+      auth,
+      temporal: {
+        ...given.temporal,
+        address: temporal.address,
+        uiUrl: given.temporal.uiUrl ?? temporal.uiUrl,
+      },
+    };
 
-      const opened = await openDependencies(config, logger);
-      stack.defer(() => opened.storage.close());
-      stack.defer(watchFigures(opened.storage));
-      const installation = await requireTogether(opened, given, stack);
-      const parts = { ...opened, installation };
-      const connection = await connectWorker(config.temporal);
-      stack.defer(() => connection.close());
-      await requireNamespace(connection, config.temporal.namespace);
-      const { client, isShared, close } = clientBeside(connection, config.temporal, {
-        keys: parts.keys,
-        guard: installation.guard,
-      });
-      stack.defer(close);
-      const { startsHere, offer } = await startWorker(
-        parts,
-        {
-          connection,
-          client,
-          code,
-          tools,
-          kind: 'start',
-          isAlone: given.temporal.address === undefined,
-          signal,
-        },
-        stack,
-      );
-      const reloading = reloads
-        ? createReload({ config, logger, tools: { offered: tools, offer } })
-        : undefined;
-      const { demoToken } = await import('@interlude-ai/program/login/demo-token.ts');
-      const playground =
-        given.auth === undefined && auth
-          ? {
-              temporalUi: temporal.uiUrl ?? null,
-              suggestions: () => suggestionsFor(config),
-              problems: reloading?.problems,
-              tokenFor: (user: string) => demoToken(auth.issuer, user),
-            }
-          : undefined;
-      const readiness = await serveApi(
-        { ...parts, playground, accessLog: 'debug', ...(isShared && { startsHere }) },
+    const opened = await openDependencies(config, logger);
+    stack.defer(() => opened.storage.close());
+    stack.defer(watchFigures(opened.storage));
+    const installation = await requireTogether(opened, given, stack);
+    const parts = { ...opened, installation };
+    const connection = await connectWorker(config.temporal);
+    stack.defer(() => connection.close());
+    await requireNamespace(connection, config.temporal.namespace);
+    const { client, isShared, close } = clientBeside(connection, config.temporal, {
+      keys: parts.keys,
+      guard: installation.guard,
+    });
+    stack.defer(close);
+    const { startsHere, offer } = await startWorker(
+      parts,
+      {
+        connection,
         client,
-        stack,
-      );
-      internal.report(readiness);
-      const said = await reasonsAtStart(readiness);
-      if (reloading) {
-        const warn = createToolWarnings(config, logger);
-        const look = () => reloading.reload().then(warn);
-        const watching = watchSources(config.configDir, () => void look());
-        stack.defer(() => watching.close());
-        // What was changed while the parts started.
-        await look();
-      }
-      process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined, said));
-      logReadiness(readiness, { logger, name: `API on ${config.http.publicUrl}`, said }, stack);
-    },
-  );
+        code,
+        tools,
+        kind: 'start',
+        isAlone: given.temporal.address === undefined,
+        signal,
+      },
+      stack,
+    );
+    const reloading = reloads
+      ? createReload({ config, logger, tools: { offered: tools, offer } })
+      : undefined;
+    const { demoToken } = await import('@interlude-ai/program/login/demo-token.ts');
+    const playground =
+      given.auth === undefined && auth
+        ? {
+            temporalUi: temporal.uiUrl ?? null,
+            suggestions: () => suggestionsFor(config),
+            problems: reloading?.problems,
+            tokenFor: (user: string) => demoToken(auth.issuer, user),
+          }
+        : undefined;
+    const readiness = await serveApi(
+      { ...parts, playground, accessLog: 'debug', ...(isShared && { startsHere }) },
+      client,
+      stack,
+    );
+    internal.report(readiness);
+    const said = await reasonsAtStart(readiness);
+    if (reloading) {
+      const warn = createToolWarnings(config, logger);
+      const look = () => reloading.reload().then(warn);
+      const watching = watchSources(config.configDir, () => void look());
+      stack.defer(() => watching.close());
+      // What was changed while the parts started.
+      await look();
+    }
+    process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined, said));
+    logReadiness(readiness, { logger, name: `API on ${config.http.publicUrl}`, said }, stack);
+  });
 }
 
 /** All at once, before anything is started. Temporal's come later, when what a killed process left there is cleared. */
