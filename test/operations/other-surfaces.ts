@@ -51,7 +51,7 @@ async function beginInSlack(
   chat: Chat,
 ): Promise<WaitingTurn> {
   const ts = await writeAsAlice(slack, { baseUrl: at.apiUrls[0] }, textFor('slack', city));
-  const texts = () => chat.texts('DU1', ts);
+  const thread = () => chat.thread('DU1', ts);
   const find = async (place: 0 | 1) => {
     const caller = createCaller(at.apiUrls[place], await at.deployment.token('alice'));
     const { body } = await caller.request('GET', '/run/v1/elicitations');
@@ -67,7 +67,7 @@ async function beginInSlack(
     kind: 'slack',
     city,
     async asked() {
-      await expect.poll(() => texts().join('\n'), patient).toContain('asks:');
+      await expect.poll(() => chat.texts('DU1', ts).join('\n'), patient).toContain('asks:');
       await expect.poll(async () => (asked = await find(0)), patient).toBeDefined();
     },
     answer(place = 0, action = 'accept') {
@@ -75,9 +75,12 @@ async function beginInSlack(
       return answerElicitation(at, place, { conversationId, elicitationId, action }, { nights });
     },
     async ended() {
-      const told = () => texts().filter((text) => endWords.test(text));
-      await expect.poll(told, patient).not.toEqual([]);
-      return endOf(at, 'slack', city, told().join(' and again: '));
+      const ends = () => thread().filter(({ text }) => endWords.test(text));
+      // An answer appears as it is written.
+      const isWhole = () => ends().length > 0 && thread().every((message) => message.streamedSince === null);
+      await expect.poll(isWhole, patient).toBe(true);
+      const answers = ends().map(({ text }) => text);
+      return endOf(at, 'slack', city, answers.join(' and again: '));
     },
   };
 }
