@@ -36,13 +36,13 @@ export default defineConfig({
       'test/setup/wait-timeouts.ts',
       'test/setup/workflows-in-process.ts',
     ],
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ['default', new UnfinishedTests()],
     // A line per file, not one per test that takes longer than usual: a log that is read to its end.
     slowTestThreshold: Number.MAX_SAFE_INTEGER,
-    // Goes on as soon as it holds; a busy machine takes longer than the usual second.
-    expect: { poll: { timeout: 10_000 } },
+    // Goes on as soon as it holds; a busy machine takes longer than the usual second. Half of a test's time.
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       {
         extends: true,

@@ -167,7 +167,7 @@ async function interrupted(request: InjectOptions): Promise<LightMyRequestRespon
         );
         return isAnswered;
       },
-      { timeout: 10_000, interval: 10 },
+      { interval: 10 },
     )
     .toBe(true);
   await operator.query('commit');

@@ -249,5 +249,5 @@ test('a server that goes on asking after the turn was cancelled reaches nobody',
 });
 
 test('no connection to the server is left open', async () => {
-  await expect.poll(server.connections, { timeout: 15_000 }).toBe(0);
+  await expect.poll(server.connections).toBe(0);
 });

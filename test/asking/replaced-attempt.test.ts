@@ -43,7 +43,7 @@ test('does not close the question that the other one asks again', async () => {
   const taken = await toolCalls.take(turn, call?.toolCallId ?? '', { execution: 0, attempt: 2 });
   expect(taken).toMatchObject({ state: 'started' });
   await abandonCallAtServer();
-  await expect.poll(() => server.called(), { timeout: 15_000 }).toHaveLength(2);
+  await expect.poll(() => server.called()).toHaveLength(2);
   const reply = await respond(alice, conversation, question, { action: 'accept', content: { nights: 3 } });
   expect(reply.status).toBe(200);
   await stream.finished();

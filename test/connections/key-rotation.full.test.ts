@@ -130,10 +130,7 @@ test('a process that runs is not ready any more when others seal with a key it d
   await deployment
     .start('worker', { INTERLUDE_KEYS: `${k3},${k2}` })
     .then((worker) => worker.kill('SIGTERM'));
-  await vi.waitFor(async () => expect(await readiness(deployment.baseUrl)).toBe(503), {
-    timeout: 10_000,
-    interval: 100,
-  });
+  await vi.waitFor(async () => expect(await readiness(deployment.baseUrl)).toBe(503));
   const { notReady } = (await (await fetch(`${deployment.baseUrl}/readyz`)).json()) as {
     notReady: { name: string; detail: string }[];
   };

@@ -172,13 +172,10 @@ test('a provider that is away while a token is renewed is waited for, and nobody
   const conversation = randomUUID();
   const stream = await call('look', conversation);
   const workflow = temporal.client.workflow.getHandle(idOf({ conversation, stream }));
-  await vi.waitFor(
-    async () => {
-      const { raw } = await workflow.describe();
-      expect(raw.pendingActivities?.[0]?.attempt ?? 0).toBeGreaterThan(1);
-    },
-    { timeout: 15_000 },
-  );
+  await vi.waitFor(async () => {
+    const { raw } = await workflow.describe();
+    expect(raw.pendingActivities?.[0]?.attempt ?? 0).toBeGreaterThan(1);
+  });
   await files.authorization.comeBack();
   await stream.finished();
   expect(questionsIn(stream)).toEqual([]);
@@ -229,7 +226,7 @@ test('connecting from the settings page lets three conversations on two surfaces
   };
   const third = openai();
   const [first, second] = await Promise.all([call('look'), call('look')]);
-  await vi.waitFor(async () => expect(await openQuestions()).toHaveLength(3), { timeout: 15_000 });
+  await vi.waitFor(async () => expect(await openQuestions()).toHaveLength(3));
   const browser = openBrowser();
   const settings = await signIn(browser, 'alice', `${service.baseUrl}/connections`);
   const done = await browser.press(settings, 'Connect');

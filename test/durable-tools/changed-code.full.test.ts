@@ -78,13 +78,10 @@ test('a waiting call goes on with its code, which another process brings back; n
   expect(await old.decline()).toBe('Stopped at 1: decline');
 
   await expect
-    .poll(
-      async () => {
-        await tools.look();
-        return tools.running();
-      },
-      { timeout: 15_000 },
-    )
+    .poll(async () => {
+      await tools.look();
+      return tools.running();
+    })
     .toEqual([after.hash]);
   const kept = await parts.storage.workflowCode.list('tools');
   expect(kept.map(({ id }) => id).toSorted()).toEqual([before.hash, after.hash].toSorted());
@@ -107,20 +104,17 @@ test('a call that waits for its approval runs with its code, too', async () => {
   await stream.finished();
   expect(stream.text()).toBe('Home');
   await expect
-    .poll(
-      async () => {
-        await tools.look();
-        return tools.running();
-      },
-      { timeout: 15_000 },
-    )
+    .poll(async () => {
+      await tools.look();
+      return tools.running();
+    })
     .toEqual([before.hash]);
 });
 
 test('a worker that stops lets a short effect come to its end, and another one goes on with its result', async () => {
   const conversation = randomUUID();
   const stream = await used.alice.chat('call slow_effect {"line":"Home","ms":3000}', { conversation });
-  await vi.waitFor(() => expect(notes()).toContain('began Home'), 10_000);
+  await vi.waitFor(() => expect(notes()).toContain('began Home'));
   await stopWorkers();
   await startWorkers(before);
   await stream.finished();

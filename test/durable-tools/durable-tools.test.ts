@@ -211,7 +211,7 @@ describe('a tool that asks', () => {
   test('works on while its question is open', async () => {
     const stream = await call('meanwhile', { line: 'prepared' });
     const { elicitationId } = await stream.question('pending');
-    await vi.waitFor(() => expect(notes()).toEqual(['prepared', 'prepared again']), 10_000);
+    await vi.waitFor(() => expect(notes()).toEqual(['prepared', 'prepared again']));
     expect(await used.service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
     await answer(elicitationId, 'accept', { go: true });
     await stream.finished();
@@ -240,7 +240,7 @@ describe('a tool that asks', () => {
 
   test('is stopped with its turn in the middle of a short effect', async () => {
     const stream = await call('slow_effect', { line: 'Home', ms: 4_500 });
-    await vi.waitFor(() => expect(notes()).toEqual(['began Home']), 10_000);
+    await vi.waitFor(() => expect(notes()).toEqual(['began Home']));
     await used.alice.cancel(conversation);
     const chunks = await stream.finished();
     expect(chunks.at(-1)).toMatchObject({ type: 'abort' });
@@ -248,15 +248,12 @@ describe('a tool that asks', () => {
     const [entry] = await used.service.storage.turnLog.read({ tenant: 'demo', conversation }, 0, 1);
     const id = turnWorkflowId({ tenant: 'demo', conversation, turnId: entry?.turnId ?? '' });
     await expect
-      .poll(
-        async () => {
-          const { count } = await used.temporal.client.workflow.count(
-            `WorkflowId STARTS_WITH '${id}' AND ExecutionStatus = 'Running'`,
-          );
-          return count;
-        },
-        { timeout: 15_000 },
-      )
+      .poll(async () => {
+        const { count } = await used.temporal.client.workflow.count(
+          `WorkflowId STARTS_WITH '${id}' AND ExecutionStatus = 'Running'`,
+        );
+        return count;
+      })
       .toBe(0);
   });
 

@@ -156,7 +156,7 @@ describe('one that has to be approved', () => {
 
 test('makes no room for a new message while it runs', async () => {
   const stream = await call('linger_again', { line: 'Home', ms: 1_500 });
-  await vi.waitFor(() => expect(notes()).toEqual(['began Home']), 10_000);
+  await vi.waitFor(() => expect(notes()).toEqual(['began Home']));
   await expect(say('hello')).rejects.toThrow('409');
   await stream.finished();
   expect(stream.text()).toBe('Home');
@@ -164,10 +164,10 @@ test('makes no room for a new message while it runs', async () => {
 
 test('is told to stop when its turn is cancelled', async () => {
   const stream = await call('linger_again', { line: 'Home', ms: 60_000 });
-  await vi.waitFor(() => expect(notes()).toEqual(['began Home']), 10_000);
+  await vi.waitFor(() => expect(notes()).toEqual(['began Home']));
   await used.alice.cancel(conversation);
   expect((await stream.finished()).at(-1)).toMatchObject({ type: 'abort' });
-  await vi.waitFor(() => expect(notes()).toHaveLength(2), 10_000);
+  await vi.waitFor(() => expect(notes()).toHaveLength(2));
   expect(notes()[1]).toContain('stopped Home');
   const [last] = (await historyOf()).slice(-1);
   expect(

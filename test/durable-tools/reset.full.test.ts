@@ -50,7 +50,7 @@ const runIdOf = async (workflowId: string) =>
 test.each(resetPoints)('a tool that is reset to its %s task waits for its question again', async (to) => {
   const { turn, toolId } = await begin();
   await resetWorkflow(used.temporal.client, toolId, to);
-  await expect.poll(() => isWaiting(used, toolId), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => isWaiting(used, toolId)).toBe(true);
   await expectBoth(turn);
 });
 
@@ -58,8 +58,8 @@ test('a turn that is reset to before its tool has another run of it wait for the
   const { turn, toolId } = await begin();
   const before = await runIdOf(toolId);
   await resetWorkflow(used.temporal.client, idOf(turn), 'first');
-  await expect.poll(() => runIdOf(toolId), { timeout: 20_000 }).not.toBe(before);
-  await expect.poll(() => isWaiting(used, toolId), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => runIdOf(toolId)).not.toBe(before);
+  await expect.poll(() => isWaiting(used, toolId)).toBe(true);
   await expectBoth(turn);
 });
 

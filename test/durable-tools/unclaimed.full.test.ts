@@ -49,7 +49,7 @@ test.concurrent.for(['call jot {"line":"Home"}', 'call greet {"name":"Ada"}'])(
       type === 'tool-output-error' ? [errorText] : [],
     );
     expect(errors).toEqual([expect.stringContaining('The tool did not run.')]);
-    await expect.poll(async () => (await workflowsOf(conversation)).count, { timeout: 10_000 }).toBe(0);
+    await expect.poll(async () => (await workflowsOf(conversation)).count).toBe(0);
     expect(await used.service.storage.toolCalls.codeInUse()).toEqual(new Map());
   },
 );
@@ -59,5 +59,5 @@ test('a call that waits for a worker ends at once with its turn', { timeout: 30_
   await stream.until(({ type }) => type === 'tool-input-available');
   await used.alice.cancel(conversation);
   expect((await stream.finished()).at(-1)).toMatchObject({ type: 'abort' });
-  await expect.poll(async () => (await workflowsOf(conversation)).count, { timeout: 10_000 }).toBe(0);
+  await expect.poll(async () => (await workflowsOf(conversation)).count).toBe(0);
 });

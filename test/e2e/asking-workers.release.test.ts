@@ -187,7 +187,7 @@ test(
       const next = await deployment.start('worker');
       await worker.kill('SIGTERM');
       worker = next;
-      await expect.poll(() => desks.held.called().length, { timeout: 20_000 }).toBe(calls + 1);
+      await expect.poll(() => desks.held.called().length).toBe(calls + 1);
     }
     await held.answer(3);
     await expectBooked(desks, held, 3);

@@ -186,8 +186,8 @@ test(
     const folder = path.join(deployment.dataDir, 'interlude');
     const killed = recordedServer(folder) ?? 0;
     process.kill(killed, 'SIGKILL');
-    await vi.waitFor(() => expect(recordedServer(folder)).not.toBe(killed), 10_000);
-    await vi.waitFor(async () => expect(await lacking(deployment.baseUrl)).toEqual([]), 20_000);
+    await vi.waitFor(() => expect(recordedServer(folder)).not.toBe(killed));
+    await vi.waitFor(async () => expect(await lacking(deployment.baseUrl)).toEqual([]));
 
     for (const booking of bookings) await booking.answer(5);
     for (const booking of bookings) {
@@ -261,7 +261,7 @@ test(
     const { turnId } = booking.turn.views[0]!;
     const shown = async () => (await startCommand(['turn', turnId ?? ''], deployment.environment)).output;
     await expect
-      .poll(shown, { timeout: 30_000 })
+      .poll(shown)
       .toMatch(
         /\n {2}last error +Rounds could not be reached; the answers are sent later\. \(attempt \d; the next (?:in [\d.]+ s|has begun)\)\n/,
       );

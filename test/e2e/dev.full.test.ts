@@ -92,7 +92,7 @@ function bookTable(time: Promise<string>) {
 async function changes(service: ServiceProcess, change: () => void, words: RegExp): Promise<void> {
   const before = service.output().length;
   change();
-  await expect.poll(() => service.output().slice(before), { timeout: 15_000, interval: 20 }).toMatch(words);
+  await expect.poll(() => service.output().slice(before), { interval: 20 }).toMatch(words);
 }
 
 test('changed agents and tools are active at once, mistakes change nothing, and what waits goes on', async () => {

@@ -40,7 +40,7 @@ test('without its namespace the worker ends and the API warns of it, both with t
   expect(worker.output()).toMatch(words);
 
   const api = deployment.spawn('server', missing);
-  await vi.waitFor(() => expect(api.output()).toMatch(/is ready, but: Temporal has no namespace/), 20_000);
+  await vi.waitFor(() => expect(api.output()).toMatch(/is ready, but: Temporal has no namespace/));
   expect((await lacks())['temporal']).toMatch(words);
   expect(await saysHello()).toMatchObject({
     status: 503,
@@ -51,14 +51,14 @@ test('without its namespace the worker ends and the API warns of it, both with t
 
 test('an API that is the first to come lacks nothing but a worker, and takes turns once the first has started', async () => {
   const api = deployment.spawn('server');
-  await vi.waitFor(() => expect(api.output()).toMatch(/is ready, but: no worker polls task queue/), 20_000);
+  await vi.waitFor(() => expect(api.output()).toMatch(/is ready, but: no worker polls task queue/));
   expect(Object.keys(await lacks())).toEqual(['workers']);
   expect(await saysHello()).toMatchObject({
     status: 503,
     body: { code: 'unavailable', detail: expect.stringContaining('No worker of this deployment') },
   });
   const worker = await deployment.start('worker');
-  await expect.poll(saysHello, { timeout: 20_000 }).toMatchObject({ status: 200 });
-  await vi.waitFor(() => expect(api.output()).toMatch(/API on \S+ is ready"/), 10_000);
+  await expect.poll(saysHello).toMatchObject({ status: 200 });
+  await vi.waitFor(() => expect(api.output()).toMatch(/API on \S+ is ready"/));
   await Promise.all([api.kill('SIGTERM'), worker.kill('SIGTERM')]);
 });

@@ -80,7 +80,7 @@ test(
     const { url, elicitationId } = await turn.question();
 
     await killAndRestart();
-    await vi.waitFor(() => expect(turn.line).toEqual(['reconnecting', 'connected']), 10_000);
+    await vi.waitFor(() => expect(turn.line).toEqual(['reconnecting', 'connected']));
     expect(await alice.openElicitations(turn.message.conversationId)).toMatchObject([{ elicitationId, url }]);
     expect(deployment.tracker.requests).toBe(0);
 
@@ -104,8 +104,8 @@ test(
     const folder = path.join(deployment.dataDir, 'interlude');
     const killed = recordedServer(folder) ?? 0;
     process.kill(killed, 'SIGKILL');
-    await vi.waitFor(() => expect(recordedServer(folder)).not.toBe(killed), 10_000);
-    await vi.waitFor(async () => expect(await lacking(deployment.baseUrl)).toEqual([]), 20_000);
+    await vi.waitFor(() => expect(recordedServer(folder)).not.toBe(killed));
+    await vi.waitFor(async () => expect(await lacking(deployment.baseUrl)).toEqual([]));
 
     await connectAccount('bob', url);
     await expectAnswered(turn);
@@ -241,7 +241,7 @@ test(
 
 test('the database file is deleted under it: it is not ready any more, and says why', async () => {
   await rm(path.join(deployment.dataDir, 'interlude', 'interlude.db'));
-  await vi.waitFor(async () => expect(await readiness(deployment.baseUrl)).toBe(503), 5_000);
+  await vi.waitFor(async () => expect(await readiness(deployment.baseUrl)).toBe(503));
   expect(await (await fetch(`${deployment.baseUrl}/readyz`)).json()).toMatchObject({
     notReady: [
       {

@@ -61,7 +61,7 @@ test('another conversation is a step back, or written into the address', async (
 
 test('a conversation comes back with its agent, and so does the next one', async () => {
   const page = await open();
-  await expect.poll(() => page.locator('select').inputValue(), { timeout: 10_000 }).toBe('assistant');
+  await expect.poll(() => page.locator('select').inputValue()).toBe('assistant');
   await page.locator('select').selectOption('researcher');
   await say(page, 'Thanks!');
   await page.getByText('welcome').waitFor();
@@ -190,7 +190,7 @@ test('new events do not move a list that was scrolled up, and keep one at its en
     await ended.nth(turn).waitFor();
   }
   const fromEnd = () => list.evaluate((ol) => ol.scrollHeight - ol.scrollTop - ol.clientHeight);
-  await expect.poll(fromEnd, { timeout: 10_000 }).toBeLessThan(2);
+  await expect.poll(fromEnd).toBeLessThan(2);
   expect(await list.evaluate((ol) => ol.scrollHeight - ol.clientHeight)).toBeGreaterThan(160);
   await list.evaluate((ol) => {
     ol.scrollTop = 0;
@@ -212,7 +212,7 @@ test('agents that could not be read are asked for once more', async () => {
   expect(await page.locator('select option').count()).toBe(0);
   await page.unroute(failing);
   await page.locator('.notices').getByRole('button', { name: 'Try again' }).click();
-  await expect.poll(() => page.locator('select option').count(), { timeout: 10_000 }).toBe(3);
+  await expect.poll(() => page.locator('select option').count()).toBe(3);
   expect(await page.locator('.notices').innerText()).toBe('');
 });
 
@@ -242,7 +242,7 @@ test('no connection is held for the events of a turn that waits for somebody, an
   const feeds = feedsOf(page);
   await ask(page);
   await page.locator('aside').getByText('was asked to connect Tracker').waitFor();
-  await expect.poll(feeds.count, { timeout: 10_000 }).toBe(0);
+  await expect.poll(feeds.count).toBe(0);
   await page.getByRole('button', { name: 'Not now' }).click();
   await page.locator('aside').getByText('Turn completed').waitFor();
   const shown = await events(page);
@@ -260,7 +260,7 @@ test('a window that nobody looks at holds no connection, and shows what it misse
   await say(page, 'Thanks!');
   await page.locator('aside').getByText('Turn completed').waitFor();
   await look(page, false);
-  await expect.poll(feeds.count, { timeout: 10_000 }).toBe(0);
+  await expect.poll(feeds.count).toBe(0);
   const second = await open(`/${new URL(page.url()).hash}`);
   await second.getByText('welcome').waitFor();
   await say(second, 'Thanks!');

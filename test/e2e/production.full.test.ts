@@ -85,7 +85,7 @@ test(
     const keeper = workerOf(turnId);
 
     await Promise.all([apis[0]?.kill('SIGKILL'), workers[keeper]?.kill('SIGKILL')]);
-    await vi.waitFor(() => expect(turn.line).toEqual(['reconnecting', 'connected']), 10_000);
+    await vi.waitFor(() => expect(turn.line).toEqual(['reconnecting', 'connected']));
     const other = deployment.client('alice', urlOf(1));
     const { conversationId } = turn.message;
     expect(await other.openElicitations(conversationId)).toMatchObject([

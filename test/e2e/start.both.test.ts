@@ -116,7 +116,7 @@ describe.runIf(isDaily)('once', () => {
   test('a worker whose Temporal does not answer waits, and names the variable', async () => {
     const worker = deployment.spawn('worker', { TEMPORAL_ADDRESS: '127.0.0.1:4' });
     await expect
-      .poll(() => worker.output(), { timeout: 30_000 })
+      .poll(() => worker.output())
       .toContain('not started yet, and waiting: Temporal does not answer; check TEMPORAL_ADDRESS');
     expect(await worker.kill('SIGTERM')).toEqual({ code: 0, signal: null });
   });
@@ -129,7 +129,7 @@ describe.runIf(isDaily)('once', () => {
       INTERLUDE_KEYS: someKeys,
     });
     await expect
-      .poll(() => api.output(), { timeout: 30_000 })
+      .poll(() => api.output())
       .toContain(
         'not started yet, and waiting: the database does not answer (ECONNREFUSED); check DATABASE_URL',
       );
@@ -140,7 +140,7 @@ describe.runIf(isDaily)('once', () => {
 
   test('an API without Temporal starts, is ready, and says what it does without', async () => {
     const service = deployment.spawn('server', { TEMPORAL_ADDRESS: '127.0.0.1:4' });
-    await expect.poll(() => readiness(deployment.baseUrl), { timeout: 20_000 }).toBe(200);
+    await expect.poll(() => readiness(deployment.baseUrl)).toBe(200);
     const response = await fetch(`${deployment.baseUrl}/readyz`);
     expect(await response.json()).toEqual({
       status: 'ready',

@@ -80,7 +80,7 @@ test(
     const { elicitationId } = await declined.question();
 
     await temporal.stop();
-    await vi.waitFor(async () => expect(await lacking(deployment.baseUrl)).toContain('temporal'), 10_000);
+    await vi.waitFor(async () => expect(await lacking(deployment.baseUrl)).toContain('temporal'));
 
     const caller = await deployment.caller('bob');
     const conversation = randomUUID();

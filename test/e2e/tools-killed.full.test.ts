@@ -189,7 +189,7 @@ async function killWorker(): Promise<void> {
 async function quiet(turn: Watched): Promise<void> {
   await turn.until((view) => questionsIn(view).length === 1);
   const handle = temporal.getHandle(workflowIdOf(turn));
-  await vi.waitFor(async () => expect((await handle.describe()).raw.pendingWorkflowTask).toBeFalsy(), 10_000);
+  await vi.waitFor(async () => expect((await handle.describe()).raw.pendingWorkflowTask).toBeFalsy());
 }
 
 function trapped(turn: Watched, at: Point | Promise<unknown>): Promise<unknown> {

@@ -194,7 +194,7 @@ test('a question waits through an expired token and a new signing key; another u
   await hosted.getByRole('heading', { name: 'This question is for another person' }).waitFor();
 
   await expect
-    .poll(() => call(first, '/run/v1/conversations'), { timeout: 30_000 })
+    .poll(() => call(first, '/run/v1/conversations'))
     .toMatchObject({ status: 401, body: { detail: 'The token has expired; get a new one.' } });
   const renewals = '**/protocol/openid-connect/token';
   await alice.page.route(renewals, (route) => route.abort());

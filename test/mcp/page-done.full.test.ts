@@ -39,8 +39,7 @@ test('two programs of one user are each told of their own page, and a third of n
   expect(await idle.client.call('list_my_questions', {})).toMatchObject({ text: 'No question is open.' });
   const calls = [first.client.call('ask_assistant', list), second.client.call('ask_assistant', list)];
   const questions = [await first.isAsked, await second.isAsked];
-  for (const question of questions)
-    await expect.poll(() => kept, { timeout: 15_000 }).toContain(idIn(question));
+  for (const question of questions) await expect.poll(() => kept).toContain(idIn(question));
   await connectAccount('alice', questions[0]?.url ?? '');
   for (const { text } of await Promise.all(calls)) expect(text).toMatch(/^Here they are: /);
   expect([first, second, idle].map(({ pagesDone }) => pagesDone)).toEqual([

@@ -25,7 +25,6 @@ import { useDevelopmentServer } from './use-development-server.ts';
 
 const temporal = useDevelopmentServer();
 const logger = pino({ level: 'silent' });
-const soon = { timeout: 20_000 };
 
 /** A database with a process that delivers its outbox. */
 async function setUp(installation?: { isTogether(): boolean }) {
@@ -108,7 +107,7 @@ test('a process that is busy signals when it has time again', async () => {
   await keepBusy(answering);
   expect((await answering).question.status).toBe('accept');
   expect(sent).toEqual([]);
-  await expect.poll(() => sent, soon).toEqual([turn.turnId]);
+  await expect.poll(() => sent).toEqual([turn.turnId]);
 });
 
 /** Until `done`. What is ready gets its chance every few milliseconds. */
@@ -127,7 +126,7 @@ test('an answer is signalled to the workflow that waits, and its mark deleted', 
   const { storage, waitingTurn, marks, sent } = await setUp();
   const { turn, questions, ids } = await waitingTurn();
   await answer(storage, questions[0]!);
-  await expect.poll(() => signalsTo(turn), soon).toEqual([ids]);
+  await expect.poll(() => signalsTo(turn)).toEqual([ids]);
   await expect.poll(marks).toEqual([]);
   expect(sent).toEqual([turn.turnId]);
 });
@@ -141,7 +140,7 @@ test('a connected account is signalled to every workflow that waits for it', asy
   await open(storage, account);
   await open(storage, { ...account, waiter: { toolCallId: 'b', workflowId: delegate } });
   await endQuestion(storage, account.id, 'accept');
-  await expect.poll(() => signalsTo(turn), soon).toEqual([[account.id]]);
+  await expect.poll(() => signalsTo(turn)).toEqual([[account.id]]);
   const { events } = await temporal.client.workflow.getHandle(delegate).fetchHistory();
   expect(events?.some((event) => event.workflowExecutionSignaledEventAttributes)).toBe(true);
   await expect.poll(marks).toEqual([]);
@@ -152,7 +151,7 @@ test('many answers to one workflow are a few signals, and none is lost', async (
   const { turn, questions, ids } = await waitingTurn(15);
   await Promise.all(questions.map((one) => answer(storage, one)));
   const signalled = async () => (await signalsTo(turn)).flat().toSorted();
-  await expect.poll(signalled, soon).toEqual(ids.toSorted());
+  await expect.poll(signalled).toEqual(ids.toSorted());
   expect((await signalsTo(turn)).length).toBeLessThan(15);
   await expect.poll(marks).toEqual([]);
 });
@@ -161,7 +160,7 @@ test('a burst of more than is handed to the process at once is delivered to its 
   const { storage, waitingTurn, marks } = await setUp();
   const turns = await Promise.all(Array.from({ length: 60 }, () => waitingTurn()));
   await Promise.all(turns.map(({ questions }) => answer(storage, questions[0]!)));
-  await expect.poll(marks, soon).toEqual([]);
+  await expect.poll(marks).toEqual([]);
   for (const { turn, ids } of turns) expect(await signalsTo(turn)).toEqual([ids]);
 }, 60_000);
 
@@ -172,8 +171,8 @@ test('a turn that is to stop has its workflow cancelled; a turn that was ended, 
   await storage.turns.end(ended.turn, 'failed');
   const isCancelled = async (turn: TurnRef) =>
     (await eventsOf(turn)).some((event) => event.workflowExecutionCancelRequestedEventAttributes);
-  for (const { turn } of [stopping, ended]) await expect.poll(() => isCancelled(turn), soon).toBe(true);
-  await expect.poll(marks, soon).toEqual([]);
+  for (const { turn } of [stopping, ended]) await expect.poll(() => isCancelled(turn)).toBe(true);
+  await expect.poll(marks).toEqual([]);
   expect(abandoned).not.toContain(stopping.turn.turnId);
 });
 
@@ -188,9 +187,9 @@ test('what a command settles is signalled and reported by a process of the servi
   await onServiceDatabase(config, ({ storage }) =>
     storage.elicitations.settle(ids, { type: 'expired-by-operator' }),
   );
-  await expect.poll(() => signalsTo(turn), soon).toEqual([ids]);
-  await expect.poll(() => reported, soon).toMatchObject([{ id: ids[0], status: 'expired' }]);
-  await expect.poll(marks, soon).toEqual([]);
+  await expect.poll(() => signalsTo(turn)).toEqual([ids]);
+  await expect.poll(() => reported).toMatchObject([{ id: ids[0], status: 'expired' }]);
+  await expect.poll(marks).toEqual([]);
 });
 
 test('what a closed workflow would have been sent is forgotten', async () => {
@@ -198,7 +197,7 @@ test('what a closed workflow would have been sent is forgotten', async () => {
   const { workflowId, questions } = await waitingTurn();
   await temporal.client.workflow.getHandle(workflowId).terminate();
   await answer(storage, questions[0]!);
-  await expect.poll(marks, soon).toEqual([]);
+  await expect.poll(marks).toEqual([]);
 });
 
 test('a workflow that Temporal does not know is tried again as long as its turn is live', async () => {
@@ -208,17 +207,17 @@ test('a workflow that Temporal does not know is tried again as long as its turn 
   const asked = formQuestion(turn, { waiter: { toolCallId: 'call', workflowId } });
   await open(storage, asked);
   await answer(storage, asked);
-  await expect.poll(() => marks()[0]?.failures, soon).toBeGreaterThan(0);
+  await expect.poll(() => marks()[0]?.failures).toBeGreaterThan(0);
   await run(workflowId);
-  await expect.poll(() => signalsTo(turn), soon).toEqual([[asked.id]]);
+  await expect.poll(() => signalsTo(turn)).toEqual([[asked.id]]);
 
   const lost = await begunTurn(storage);
   const unheard = formQuestion(lost, { waiter: { toolCallId: 'call', workflowId: turnWorkflowId(lost) } });
   await open(storage, unheard);
   await answer(storage, unheard);
-  await expect.poll(() => marks()[0]?.failures, soon).toBeGreaterThan(0);
+  await expect.poll(() => marks()[0]?.failures).toBeGreaterThan(0);
   await storage.turns.end(lost, 'failed', { isOwn: true });
-  await expect.poll(marks, soon).toEqual([]);
+  await expect.poll(marks).toEqual([]);
 }, 60_000);
 
 test('histories that Temporal refuses to list are left to its retention in the end, and operators get to know it once', async () => {
@@ -242,5 +241,5 @@ test('nothing is sent while database and Temporal may not belong together', asyn
   await answer(storage, questions[0]!);
   expect([await signalsTo(turn), marks()]).toMatchObject([[], [{ failures: 0 }]]);
   isTogether = true;
-  await expect.poll(() => signalsTo(turn), soon).toEqual([ids]);
+  await expect.poll(() => signalsTo(turn)).toEqual([ids]);
 });

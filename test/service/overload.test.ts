@@ -5,7 +5,7 @@ import { watchOverload } from '../../src/service/overload.ts';
 import { begunTurn, ending, newTurn } from '../storage/contract/fixtures.ts';
 import { openTestStorage } from '../storage/test-storage.ts';
 
-const soon = { timeout: 5_000, interval: 100 };
+const soon = { interval: 100 };
 
 test('one of several tenants may have half of the turns that wait for a worker, and a single one all', async () => {
   const { storage } = await openTestStorage();

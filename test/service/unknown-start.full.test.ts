@@ -61,7 +61,7 @@ const runOf = (conversation: string, turnId: string | null | undefined) =>
 /** Until Temporal answers through the proxy. */
 async function reach(): Promise<void> {
   const lacks = async () => (await api.app.inject('/readyz')).json<{ warnings: object[] }>().warnings;
-  await expect.poll(lacks, { timeout: 20_000 }).toMatchObject([{ name: 'workers' }]);
+  await expect.poll(lacks).toMatchObject([{ name: 'workers' }]);
 }
 
 test('the caller reads that, and the same message joins the turn that has started', async () => {

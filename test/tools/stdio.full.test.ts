@@ -49,7 +49,7 @@ async function isAlive(pid: number): Promise<boolean> {
 
 async function allGone(): Promise<void> {
   const alive = async () => (await Promise.all((await pids()).map(isAlive))).filter(Boolean).length;
-  await expect.poll(alive, { timeout: 10_000 }).toBe(0);
+  await expect.poll(alive).toBe(0);
 }
 
 describe.each(['both', 'old'])('a server of the kind "%s"', (era) => {

@@ -386,7 +386,7 @@ describe('while another agent waits for a user of a new service', () => {
     await expect.poll(running).toEqual([]);
     // The service looks for turns whose workflows are gone.
     const row = () => used.service.storage.elicitations.get(elicitationId);
-    await expect.poll(row, { timeout: 20_000 }).toMatchObject({ status: 'cancel' });
+    await expect.poll(row).toMatchObject({ status: 'cancel' });
     expect(await used.alice.cancel(conversation)).toMatchObject({ body: { status: 'idle' } });
     // Failed, or cancelled by the request.
     const types = (await stream.finished()).map(({ type }) => type);

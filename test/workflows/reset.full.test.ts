@@ -155,8 +155,7 @@ describe('a turn that has delegated', () => {
     const [delegate = ''] = await untilDelegatesWait(setup, turn, 'assistant', 1);
     return { turn, delegate };
   }
-  const untilItWaits = (delegate: string) =>
-    expect.poll(() => isWaiting(setup, delegate), { timeout: 20_000 }).toBe(true);
+  const untilItWaits = (delegate: string) => expect.poll(() => isWaiting(setup, delegate)).toBe(true);
   const runIdOf = async (workflowId: string) =>
     (await setup.temporal.client.workflow.getHandle(workflowId).describe()).runId;
 
@@ -186,7 +185,7 @@ describe('a turn that has delegated', () => {
     const second = await turn.question(1);
     const before = await runIdOf(delegate);
     await reset(turn, 'first');
-    await expect.poll(() => runIdOf(delegate), { timeout: 20_000 }).not.toBe(before);
+    await expect.poll(() => runIdOf(delegate)).not.toBe(before);
     await untilItWaits(delegate);
     expect(await turn.answer(1, city())).toMatchObject({ status: 200 });
     await expectTold(turn, 3, [first.elicitationId, second.elicitationId]);

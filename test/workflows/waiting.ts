@@ -40,7 +40,7 @@ export async function isWaiting({ temporal }: Pick<Used, 'temporal'>, workflowId
 
 /** Until the turn's own agent waits for people, and its timer runs. */
 export async function untilWaiting(used: Pick<Used, 'temporal'>, turn: ObservedTurn): Promise<void> {
-  await expect.poll(() => isWaiting(used, idOf(turn)), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => isWaiting(used, idOf(turn))).toBe(true);
 }
 
 /** Until so many delegated agents with this name wait for people. Returns their workflow ids. */

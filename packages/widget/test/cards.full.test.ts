@@ -170,7 +170,7 @@ describe('an answer', () => {
     const line = view.locator('.settled', { hasText: 'Office: You said “not now”' });
     await line.waitFor();
     const heightOf = async () => (await line.boundingBox())?.height ?? NaN;
-    await expect.poll(heightOf, { timeout: 10_000 }).toBeLessThan(60);
+    await expect.poll(heightOf).toBeLessThan(60);
     await leave();
   });
 

@@ -67,7 +67,7 @@ test('what cannot be sent is refused with the reason; a large photo is made smal
   expect(await attached(page).count()).toBe(8);
   await page.locator('.composer .images button').first().click();
   await choose(page, { name: 'photo.png', mimeType: 'image/png', buffer: noise(1200) });
-  await expect.poll(() => attached(page).count(), { timeout: 15_000 }).toBe(8);
+  await expect.poll(() => attached(page).count()).toBe(8);
   expect(await cornerOf(attached(page).last())).toEqual([255, 255, 255, 255]);
   await send(page);
   await page.getByText(/^You showed: (image\/png, ){7}image\/jpeg$/).waitFor();

@@ -140,10 +140,10 @@ test.each(
     },
   };
   const reached = async (name: StageName) => {
-    await expect.poll(() => story(view), { message: name, timeout: 10_000 }).toEqual(soFar[name]);
+    await expect.poll(() => story(view), { message: name }).toEqual(soFar[name]);
     if (name !== disturbed) return;
     await disturb[mishap]();
-    await expect.poll(() => story(view), { message: `${name}, again`, timeout: 10_000 }).toEqual(soFar[name]);
+    await expect.poll(() => story(view), { message: `${name}, again` }).toEqual(soFar[name]);
   };
   const callsBefore = setup.service.tracker.calls.length;
 

@@ -195,7 +195,7 @@ test.runIf(inject('suite') === 'release')(
     const answered = (await there()).send('Lisbon', { taskId: asked.id }).catch(() => undefined);
     // The other API has accepted the answer; the worker has not continued with it.
     const state = async () => stateOf(await (await there()).get(asked.id));
-    await expect.poll(state, { timeout: 30_000 }).toBe('WORKING');
+    await expect.poll(state).toBe('WORKING');
     expect(server.calls).toHaveLength(1);
     const [seenHere, seenThere] = await Promise.all([watching.end, elsewhere.end, thawed]);
     for (const { states } of [seenHere, seenThere]) expect(states.at(-1)).toBe('COMPLETED');

@@ -58,7 +58,7 @@ test('whoever comes to the connect page through a foreign agent signs in, and ha
     expect(await service.storage.connections.get({ tenant: 'demo', server: 'tracker', user })).toBeNull();
 
   await connectAccount('alice', link);
-  await expect.poll(async () => stateOf(await foreign.get(asked.id)), { timeout: 5_000 }).toBe('COMPLETED');
+  await expect.poll(async () => stateOf(await foreign.get(asked.id))).toBe('COMPLETED');
   expect(answerOf(await foreign.get(asked.id))).toContain('Checkout');
   expect(service.tracker.calls).toMatchObject([{ account: 'alice' }]);
 });

@@ -5,8 +5,6 @@ import { addViews, buttonsOf } from '../../servers/slack/views.ts';
 import type { Views } from '../../servers/slack/views.ts';
 import { connectAccount } from '../../service/connect-account.ts';
 import { noSignIn, useSlackService } from './slack-service.ts';
-
-const soon = { timeout: 25_000 };
 let views: Views;
 const setup = await useSlackService({
   prepareSlack(slack) {
@@ -28,7 +26,7 @@ async function asked(
 ): Promise<{ ts: string; message: ChatMessage }> {
   const { ts } = await write({ by, channel, text: `<@${acme.botUser}> ${text}` });
   const shown = () => chat.thread(channel, ts).find((message) => buttonsOf(message).length > 0);
-  await expect.poll(shown, soon).toBeDefined();
+  await expect.poll(shown).toBeDefined();
   return { ts, message: structuredClone(shown() as ChatMessage) };
 }
 
@@ -39,17 +37,17 @@ const press = (by: string, button: string, message: ChatMessage) =>
 async function linkFor(by: string, message: ChatMessage): Promise<string> {
   const before = views.opened.length;
   await press(by, 'Connect', message);
-  await expect.poll(() => views.opened.length, soon).toBe(before + 1);
+  await expect.poll(() => views.opened.length).toBe(before + 1);
   expect(views.opened[before]?.by).toBe(by);
   return /"url":"([^"]+)"/.exec(JSON.stringify(views.opened[before]?.view))?.[1] ?? '';
 }
 
-const saysAtLast = (ts: string) => expect.poll(() => chat.texts('C1', ts).at(-1), soon);
+const saysAtLast = (ts: string) => expect.poll(() => chat.texts('C1', ts).at(-1));
 
 test('declined elicitation → tool returns descriptive error → the agent explains gracefully', async () => {
   const { ts, message } = await asked('U1', 'list my open issues');
   await press('U1', 'Not now', message);
-  await expect.poll(() => chat.texts('C1', ts), soon).toContain('*Tracker*: Declined.');
+  await expect.poll(() => chat.texts('C1', ts)).toContain('*Tracker*: Declined.');
   await saysAtLast(ts).toMatch(/declined|connect/i);
   // No request asked the server whether it would let us in.
   expect(setup.service.tracker.requests).toBe(0);
@@ -62,12 +60,12 @@ test('user in Slack encounters user-scoped tool without credential → sees auth
   expect(setup.service.tracker.requests).toBe(0);
   const done = await connectAccount('alice', await linkFor('U1', message));
   expect(done.text).toContain('Tracker is connected');
-  await expect.poll(() => chat.texts('C1', ts), soon).toContain('*Tracker*: Connected.');
+  await expect.poll(() => chat.texts('C1', ts)).toContain('*Tracker*: Connected.');
   await saysAtLast(ts).toContain('Here they are:');
   expect(setup.service.tracker.calls).toMatchObject([{ account: 'alice' }]);
   // The next one is asked nothing.
   await write({ by: 'U1', threadTs: ts, text: 'list my open issues', type: 'message' });
-  await expect.poll(() => setup.service.tracker.calls.length, soon).toBe(2);
+  await expect.poll(() => setup.service.tracker.calls.length).toBe(2);
   expect(chat.thread('C1', ts).flatMap(buttonsOf)).toEqual([]);
 });
 
@@ -76,9 +74,9 @@ test('delegated agent with user-scoped tool → elicitation propagates to the th
   const { ts, message } = await asked('U2', 'ask two researchers', 'C2');
   expect(message.text).toMatch(/^<@U2> \*Tracker\* \(for Researcher\) asks: /);
   await connectAccount('bob', await linkFor('U2', message));
-  await expect.poll(() => chat.texts('C2', ts), soon).toContain('*Tracker* (for Researcher): Connected.');
+  await expect.poll(() => chat.texts('C2', ts)).toContain('*Tracker* (for Researcher): Connected.');
   await expect
-    .poll(() => setup.service.tracker.calls.filter(({ account }) => account === 'bob').length, soon)
+    .poll(() => setup.service.tracker.calls.filter(({ account }) => account === 'bob').length)
     .toBe(2);
   expect(chat.thread('C2', ts).filter(({ text }) => text.startsWith('*Tracker*'))).toHaveLength(1);
 });

@@ -12,7 +12,7 @@ export function createAnswers(setup: SlackService) {
       const known = await find();
       return known ? setup.service.storage.turnLog.read(known, 0) : [];
     };
-    await expect.poll(read, { timeout: 10_000 }).not.toEqual([]);
+    await expect.poll(read).not.toEqual([]);
     return read();
   }
 
@@ -26,7 +26,7 @@ export function createAnswers(setup: SlackService) {
         () => true,
         () => false,
       );
-    await expect.poll(isThere, { timeout: 10_000 }).toBe(true);
+    await expect.poll(isThere).toBe(true);
     return delivery;
   }
 

@@ -13,8 +13,6 @@ import { createAnswers } from './answers.ts';
 import { noSignIn, useSlackService } from './slack-service.ts';
 import type { SlackService, SlackServiceOptions } from './slack-service.ts';
 
-export const soon = { timeout: 25_000 };
-
 /** One question, `trip`, with one field. */
 export const asksForCity = (message = 'Which city?') => [
   asks({
@@ -93,7 +91,7 @@ export async function useAskingInSlack({ env, ...options }: SlackServiceOptions 
     return {
       ts,
       async question(n = 0) {
-        await expect.poll(look, soon).toBeGreaterThan(n);
+        await expect.poll(look).toBeGreaterThan(n);
         const message = seen[n] as ChatMessage;
         return { message, elicitationId: buttonsOf(message)[0]?.value ?? '' };
       },
@@ -109,7 +107,7 @@ export async function useAskingInSlack({ env, ...options }: SlackServiceOptions 
   async function openWindow(given: Press): Promise<OpenWindow> {
     const before = used.opened.length;
     expect((await press(given)).status).toBe(200);
-    await expect.poll(() => used.opened.length, soon).toBe(before + 1);
+    await expect.poll(() => used.opened.length).toBe(before + 1);
     return used.opened[before] as OpenWindow;
   }
   return Object.assign(setup, answers, {
@@ -140,12 +138,12 @@ export const taken = /Your answer is (?:there|on record)\./;
 
 /** Sent, and done with. */
 export async function untilTaken(window: OpenWindow): Promise<void> {
-  await expect.poll(() => !window.isOpen || taken.test(said(window)), soon).toBe(true);
+  await expect.poll(() => !window.isOpen || taken.test(said(window))).toBe(true);
 }
 
 /** What it comes to say. */
 export async function untilSaid(window: OpenWindow, words: string | RegExp): Promise<void> {
-  await expect.poll(() => said(window), soon).toMatch(words);
+  await expect.poll(() => said(window)).toMatch(words);
 }
 
 export const said = (window: Pick<OpenWindow, 'view'>) => JSON.stringify(window.view);

@@ -5,7 +5,7 @@ import { asks, form, page } from '../../servers/scripted-mcp-server.ts';
 import { callOf, respond } from '../../service/asking.ts';
 import type { OpenWindow } from '../../servers/slack/views.ts';
 import { buttonsOf } from '../../servers/slack/views.ts';
-import { said, soon, untilSaid, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
+import { said, untilSaid, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
 import type { Asked } from './asking-in-slack.ts';
 
 const setup = await useAskingInSlack({ env: { ASKING_APPROVAL: 'always' } });
@@ -55,7 +55,7 @@ test('an approval shows what will be sent, all of it; allowed once, the next cal
   await submit(again, { 'Your decision': 'Allow in this conversation' });
   await untilTaken(again);
   await callAgain(asked.ts);
-  await expect.poll(() => chat.texts('C1', asked.ts).filter((text) => text === 'done').length, soon).toBe(3);
+  await expect.poll(() => chat.texts('C1', asked.ts).filter((text) => text === 'done').length).toBe(3);
   expect(server.calls).toHaveLength(3);
 });
 
@@ -147,9 +147,9 @@ test('nobody else approves or agrees, and a link that nobody agreed to is not gi
   const { message, elicitationId } = await asked.question();
   const before = setup.views.opened.length;
   await press({ by: 'U2', button: 'Review', message });
-  await expect.poll(() => whispered('U2').at(-1), soon).toContain('This is for another person');
+  await expect.poll(() => whispered('U2').at(-1)).toContain('This is for another person');
   await press({ by: 'U2', button: 'Refuse', message });
-  await expect.poll(() => whispered('U2').length, soon).toBe(2);
+  await expect.poll(() => whispered('U2').length).toBe(2);
   expect(setup.views.opened).toHaveLength(before);
   const window = await opened(asked);
   const { body } = await submit(window, once, { by: 'U2', metadata: elicitationId });

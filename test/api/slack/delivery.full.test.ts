@@ -48,10 +48,10 @@ test('a delivery whose workflow is ended from outside leaves the turn alone', as
       conversationId: string;
       elicitationId: string;
     }[];
-  await expect.poll(asked, { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(asked).toHaveLength(1);
   const [{ conversationId, elicitationId } = { conversationId: '', elicitationId: '' }] = await asked();
   await delivery.terminate();
   const { status } = await setup.alice.answer({ conversationId, elicitationId, action: 'decline' });
   expect(status).toBeLessThan(300);
-  await expect.poll(async () => (await logOf(ts)).at(-1)?.event.type, { timeout: 10_000 }).toBe('turn-ended');
+  await expect.poll(async () => (await logOf(ts)).at(-1)?.event.type).toBe('turn-ended');
 }, 30_000);

@@ -31,10 +31,8 @@ test('a question is a message of its own, which says what became of it, and the 
   const { ts } = await write({ by: 'U1', text: `${mention} list my open issues` });
   const asked = async () =>
     (await logOf(ts)).flatMap(({ event }) => (event.type === 'elicitation-request' ? [event] : [])).at(-1);
-  await expect.poll(asked, { timeout: 10_000 }).toMatchObject({ status: 'pending', mode: 'url' });
-  await expect
-    .poll(() => chat.texts('C1', ts).filter((shown) => shown.includes('<@U1>')), { timeout: 10_000 })
-    .toHaveLength(1);
+  await expect.poll(asked).toMatchObject({ status: 'pending', mode: 'url' });
+  await expect.poll(() => chat.texts('C1', ts).filter((shown) => shown.includes('<@U1>'))).toHaveLength(1);
   const question = await asked();
   const url = question?.mode === 'url' ? question.url : '';
   expect(JSON.stringify(chat.thread('C1', ts))).not.toContain(url);

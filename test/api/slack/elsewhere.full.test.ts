@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { asks, form, page } from '../../servers/scripted-mcp-server.ts';
 import { respond } from '../../service/asking.ts';
-import { said, soon, useAskingInSlack } from './asking-in-slack.ts';
+import { said, useAskingInSlack } from './asking-in-slack.ts';
 
 const setup = await useAskingInSlack();
 const { begin, openWindow, press, opened, chat } = setup;
@@ -32,7 +32,7 @@ test.each([
   const late = await openWindow({ by: 'U1', button: look ?? '', message });
   expect(said(late)).toContain(`This question is settled already. ${words}.`);
   await press({ by: 'U1', button: 'Not now', message });
-  await expect.poll(() => setup.whispered('U1').at(-1), soon).toContain(`${words}.`);
+  await expect.poll(() => setup.whispered('U1').at(-1)).toContain(`${words}.`);
 });
 
 test('what is answered on the page that Slack leads to is answered; where Slack led nobody, it is elsewhere', async () => {
@@ -56,7 +56,7 @@ test('a window that was opened and left for another surface says elsewhere, and 
   const late = await begin([asks(city)]);
   const { message, elicitationId } = await late.question();
   await press({ by: 'U1', button: 'Answer', message, isLate: true });
-  await expect.poll(() => setup.whispered('U1').at(-1), soon).toContain(elicitationId);
+  await expect.poll(() => setup.whispered('U1').at(-1)).toContain(elicitationId);
   await answerElsewhere(elicitationId, { action: 'accept', content: { city: 'Oslo' } });
   expect(await late.end()).toContain('*Asking*: Answered.');
   expect(chat.texts('C1', late.ts)).not.toContain('*Asking*: Answered elsewhere.');

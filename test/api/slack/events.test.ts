@@ -143,7 +143,7 @@ test('what one person writes in a thread is taken in its order, however it comes
   const { ts: threadTs } = await write({ by: 'U1', text: 'one', channel: 'DU1' });
   const thread = { channel: 'DU1', threadTs, slackUser: 'U1' };
   await write({ by: 'U1', text: 'two', channel: 'DU1', threadTs });
-  await expect.poll(() => setup.asked(thread), { timeout: 10_000 }).toEqual(['one', 'two']);
+  await expect.poll(() => setup.asked(thread)).toEqual(['one', 'two']);
 });
 
 test('without a client at Slack, the link in the person’s own hands is the proof', async () => {

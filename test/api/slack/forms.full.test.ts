@@ -7,7 +7,6 @@ import {
   answerForTrip,
   asksForCity,
   said,
-  soon,
   untilSaid,
   untilTaken,
   useAskingInSlack,
@@ -70,7 +69,7 @@ test('a question that was settled elsewhere while its window is open says so in 
   expect(said(late)).toContain('This question is settled already. Declined.');
   // Slack opens nothing any more.
   await press({ by: 'U1', button: 'Answer', message, isLate: true });
-  await expect.poll(() => whispered('U1').at(-1), soon).toBe('This question is settled already. Declined.');
+  await expect.poll(() => whispered('U1').at(-1)).toBe('This question is settled already. Declined.');
 });
 
 test('a new message takes the place of a turn that waits, and its window says so', async () => {
@@ -88,7 +87,7 @@ test('a new message takes the place of a turn that waits, and its window says so
   await untilSaid(window, 'This question is settled already. Dismissed.');
   const next = await openWindow({ by: 'U1', button: 'Answer', message });
   await submit(next, { City: 'Porto' });
-  await expect.poll(() => chat.texts('C1', asked.ts).at(-1), soon).toBe('done');
+  await expect.poll(() => chat.texts('C1', asked.ts).at(-1)).toBe('done');
 });
 
 test('secrets, and what Slack’s inputs cannot hold, are for our page', async () => {

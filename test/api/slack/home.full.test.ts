@@ -4,7 +4,7 @@ import { asks, form } from '../../servers/scripted-mcp-server.ts';
 import type { ScriptedReply } from '../../servers/scripted-mcp-server.ts';
 import { buttonsOf } from '../../servers/slack/views.ts';
 import type { MethodCall } from '../../servers/slack/methods.ts';
-import { soon, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
+import { untilTaken, useAskingInSlack } from './asking-in-slack.ts';
 
 const setup = await useAskingInSlack();
 const { begin, press, openWindow, submit, views, slack, write, chat, whispered, statusOf, server } = setup;
@@ -34,7 +34,7 @@ test('the home lists one’s own questions with their buttons, and what is conne
   const window = await openWindow({ by: 'U1', button: 'Answer' });
   await submit(window, { City: 'Lisbon' });
   await untilTaken(window);
-  await expect.poll(() => home('U1'), soon).toContain('Nothing at the moment.');
+  await expect.poll(() => home('U1')).toContain('Nothing at the moment.');
   expect(await asked.end()).toContain('done');
   expect(await statusOf(elicitationId)).toBe('accept');
 
@@ -43,7 +43,7 @@ test('the home lists one’s own questions with their buttons, and what is conne
   await second.question();
   await openHome('U1');
   await press({ by: 'U1', button: 'Not now' });
-  await expect.poll(() => home('U1'), soon).toContain('Nothing at the moment.');
+  await expect.poll(() => home('U1')).toContain('Nothing at the moment.');
   await slack.until(({ args }) => args['channel'] === 'DU1' && args['text'] === 'Noted: not now.');
   await second.end();
 });
@@ -56,7 +56,7 @@ test('a question of somebody else, put into a home’s button, stays theirs', as
     channel: 'C1',
     text: `<@${setup.acme.botUser}> call asking__ask {}`,
   });
-  await expect.poll(() => chat.texts('C1', theirs.ts).at(-1), soon).toContain('done');
+  await expect.poll(() => chat.texts('C1', theirs.ts).at(-1)).toContain('done');
   await openHome('U1');
   views.homes.set('T1 U2', structuredClone(views.homes.get('T1 U1') as never));
   const before = views.opened.length;
@@ -86,8 +86,8 @@ test('whoever is not linked sees how to be; guests and others are told whom it a
 });
 
 const stuck: ScriptedReply = () => undefined;
-const atWork = () => expect.poll(() => server.calls.length, soon).toBe(1);
-const ended = (ts: string) => expect.poll(() => chat.texts('C1', ts).at(-1), soon).toBe('Stopped.');
+const atWork = () => expect.poll(() => server.calls.length).toBe(1);
+const ended = (ts: string) => expect.poll(() => chat.texts('C1', ts).at(-1)).toBe('Stopped.');
 
 /** The thread's status at Slack; at `processing` it has a button that stops. */
 const sessionsOf = (ts: string) =>
@@ -112,11 +112,11 @@ test('Slack’s stop event ends the turn of whoever presses it, and closes its q
       { team: 'T1' },
     );
   await stop('U2');
-  await expect.poll(() => whispered('U2').at(-1), soon).toBe('Only the person who asked me can stop me.');
+  await expect.poll(() => whispered('U2').at(-1)).toBe('Only the person who asked me can stop me.');
   expect(await statusOf(elicitationId)).toBe('pending');
   await stop('U1');
   await ended(asked.ts);
-  await expect.poll(() => sessionsOf(asked.ts).at(-1), soon).toBe('active');
+  await expect.poll(() => sessionsOf(asked.ts).at(-1)).toBe('active');
   expect(sessionsOf(asked.ts)).toContain('suspended');
   expect(await statusOf(elicitationId)).toBe('cancel');
   expect(chat.texts('C1', asked.ts)).toContain('*Asking*: Dismissed.');
@@ -125,7 +125,7 @@ test('Slack’s stop event ends the turn of whoever presses it, and closes its q
 test('“/interlude stop” ends what is at work for its author in the channel, and nothing else', async () => {
   const asked = await begin([stuck]);
   await atWork();
-  await expect.poll(() => sessionsOf(asked.ts), soon).toEqual(['processing']);
+  await expect.poll(() => sessionsOf(asked.ts)).toEqual(['processing']);
   const run = async (user: string, channel: string) => {
     const fields = { team_id: 'T1', channel_id: channel, user_id: user, command: '/interlude', text: 'stop' };
     const { body } = await slack.sendForm(`${setup.service.baseUrl}/slack/commands`, fields);
@@ -152,9 +152,9 @@ test(
     const [offer] = await slack.until(({ args }) => String(args['text']).startsWith('I am still at work'));
     const message = { channel: 'C1', ts: '1.3', threadTs: asked.ts, blocks: offer?.args['blocks'] };
     await press({ by: 'U2', button: 'Stop', message });
-    await expect.poll(() => whispered('U2').at(-1), soon).toBe('Only the person who asked me can stop me.');
+    await expect.poll(() => whispered('U2').at(-1)).toBe('Only the person who asked me can stop me.');
     await press({ by: 'U1', button: 'Stop', message });
-    await expect.poll(() => chat.texts('C1', asked.ts), soon).toContain('Stopped.');
+    await expect.poll(() => chat.texts('C1', asked.ts)).toContain('Stopped.');
     await expect
       .poll(() => setup.asked({ threadTs: asked.ts, slackUser: 'U1' }), { timeout: 60_000 })
       .toEqual(['call asking__ask {}', 'hello']);

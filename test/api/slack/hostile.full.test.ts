@@ -3,7 +3,7 @@ import { afterEach, beforeAll, expect, test } from 'vitest';
 import { someKeys } from '../../e2e/deployment.ts';
 import { asks, form } from '../../servers/scripted-mcp-server.ts';
 import type { Fault } from '../../servers/slack/chat.ts';
-import { said, soon, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
+import { said, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
 import { addGlobex } from './globex.ts';
 
 const setup = await useAskingInSlack({ env: { INTERLUDE_KEYS: someKeys } });
@@ -47,7 +47,7 @@ test('names, questions and answers that would call people call nobody', async ()
       channel,
       text: `<@${acme.botUser}> greet <@UE> &lt;!channel&gt;`,
     });
-    await expect.poll(() => chat.texts(channel, ts).join(''), soon).toContain('greet');
+    await expect.poll(() => chat.texts(channel, ts).join('')).toContain('greet');
     expect(chat.texts(channel, ts).join('')).not.toMatch(/<[!@#]/);
   }
   chat.streamsInChannels = true;
@@ -65,7 +65,7 @@ test('the same user id of another workspace of the same tenant is somebody else,
     (await setup.service.storage.audit.ofElicitation(window.elicitationId)).filter(
       ({ action, actor }) => action === 'refused' && actor === 'bob',
     ).length;
-  await expect.poll(refused, soon).toBe(3);
+  await expect.poll(refused).toBe(3);
   expect(views.opened).toHaveLength(before);
   expect(await statusOf(window.elicitationId)).toBe('pending');
   await submit(window, { City: 'Oslo' });

@@ -161,7 +161,7 @@ function createStages() {
 }
 
 const paragraphs = ['One two three.\n\n', 'Four five six.\n\n', 'Seven eight nine.'];
-const soon = { timeout: 30_000, interval: 100 };
+const soon = { interval: 100 };
 
 let setup: SlackDeployment;
 let worker: ServiceProcess;

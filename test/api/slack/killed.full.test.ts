@@ -166,7 +166,7 @@ async function untilTurnEnded(thread: ThreadKey): Promise<string> {
     const log = known ? await storage.turnLog.read(known, 0) : [];
     return log.filter(({ event }) => event.type === 'turn-ended').map(({ turnId }) => turnId);
   };
-  await expect.poll(async () => (await ended()).length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(async () => (await ended()).length).toBe(1);
   return (await ended())[0] ?? '';
 }
 

@@ -48,9 +48,7 @@ test('what an unlinked person asked goes on once Slack has said that it is them'
   signIn.person = { team: 'T1', user: 'U1' };
   const linked = await browser.press(page, 'Continue with Slack');
   expect(linked.text).toContain('ally in Acme acts as you now');
-  await expect
-    .poll(() => setup.asked(thread), { timeout: 10_000 })
-    .toEqual(['hello', 'and this', 'and that']);
+  await expect.poll(() => setup.asked(thread)).toEqual(['hello', 'and this', 'and that']);
   expect(await setup.service.storage.slack.people.get({ team: 'T1', slackUser: 'U1' })).toMatchObject({
     tenant: 'demo',
     user: 'alice',

@@ -29,7 +29,6 @@ let thrown: Error | null;
 
 const tenMinutesMs = 10 * 60_000;
 const dayMs = 24 * 60 * 60_000;
-const soon = { timeout: 20_000 };
 
 beforeEach(async () => {
   thrown = null;
@@ -70,7 +69,7 @@ async function turnsOf(threadTs: string, count: number): Promise<string[]> {
     const log = known ? await turnLog.read(known, 0) : [];
     return log.filter(({ event }) => event.type === 'turn-ended').map(({ turnId }) => turnId);
   };
-  await expect.poll(async () => (await ended()).length, soon).toBe(count);
+  await expect.poll(async () => (await ended()).length).toBe(count);
   return ended();
 }
 

@@ -20,8 +20,6 @@ beforeAll(async () => {
   await setup.link('U1', 'alice');
   await setup.link('U2', 'bob');
 });
-
-const soon = { timeout: 10_000 };
 const press = (given: Press, path = '/slack/interactivity') =>
   views.press(`${setup.service.baseUrl}${path}`, given);
 /** The messages that only this person sees, in order. */
@@ -33,7 +31,7 @@ const whispered = (to: string) =>
 async function asked(): Promise<{ ts: string; message: ChatMessage; elicitationId: string }> {
   const { ts } = await write({ by: 'U1', text: `<@${acme.botUser}> list my open issues` });
   const shown = () => chat.thread('C1', ts).find((message) => buttonsOf(message).length > 0);
-  await expect.poll(shown, soon).toBeDefined();
+  await expect.poll(shown).toBeDefined();
   const message = structuredClone(shown() as ChatMessage);
   return { ts, message, elicitationId: buttonsOf(message)[0]?.value ?? '' };
 }
@@ -44,7 +42,7 @@ test('whoever was asked gets the page in a window of their own; the message has 
   expect(buttonsOf(message).map(({ text }) => text.text)).toEqual(['Connect', 'Not now']);
   expect(JSON.stringify(message)).not.toContain('http');
   expect((await press({ by: 'U1', button: 'Connect', message })).status).toBe(200);
-  await expect.poll(() => views.opened.length, soon).toBe(1);
+  await expect.poll(() => views.opened.length).toBe(1);
   const [opened] = views.opened;
   expect(opened?.by).toBe('U1');
   const page = `${setup.service.baseUrl}/auth/answer?e=${elicitationId}`;
@@ -63,7 +61,7 @@ test('two people in one thread each read their own language, which Slack is aske
   await write({ by: 'U7', text, threadTs: ts });
   const askedOf = (person: string) =>
     chat.thread('C1', ts).find((message) => message.text.startsWith(`<@${person}>`));
-  await expect.poll(() => [askedOf('U1'), askedOf('U7')].includes(undefined), soon).toBe(false);
+  await expect.poll(() => [askedOf('U1'), askedOf('U7')].includes(undefined)).toBe(false);
   expect(askedOf('U1')?.text).toMatch(/^<@U1> \*Tracker\* asks: Tracker needs your account/);
   expect(askedOf('U7')?.text).toBe('<@U7> *Tracker* fragt: Tracker braucht Ihren Zugang.');
   const [english, german] = [askedOf('U1'), askedOf('U7')].map((one) => structuredClone(one as ChatMessage));
@@ -71,14 +69,14 @@ test('two people in one thread each read their own language, which Slack is aske
   expect(buttonsOf(german).map((button) => button.text.text)).toEqual(['Verbinden', 'Nicht jetzt']);
 
   await press({ by: 'U1', button: 'Verbinden', message: german });
-  await expect.poll(() => whispered('U1').at(-1), soon).toMatch(/^This is for another person/);
+  await expect.poll(() => whispered('U1').at(-1)).toMatch(/^This is for another person/);
   await press({ by: 'U7', button: 'Connect', message: english });
-  await expect.poll(() => whispered('U7').at(-1), soon).toMatch(/^Das ist für jemand anderen/);
+  await expect.poll(() => whispered('U7').at(-1)).toMatch(/^Das ist für jemand anderen/);
 
   await press({ by: 'U7', button: 'Nicht jetzt', message: german });
   await press({ by: 'U1', button: 'Not now', message: english });
   await expect
-    .poll(() => chat.texts('C1', ts), soon)
+    .poll(() => chat.texts('C1', ts))
     .toEqual(expect.arrayContaining(['*Tracker*: Declined.', '*Tracker*: Abgelehnt.']));
   const asked = slack.calls.filter(({ method, args }) => method === 'users.info' && args['user'] === 'U7');
   // The service and its worker each ask once.
@@ -95,7 +93,7 @@ test('“Not now” declines it as that person; the message says so, and the tur
     { action: 'answered', actor: 'alice', detail: 'decline' },
   ]);
   await press({ by: 'U1', button: 'Not now', message });
-  await expect.poll(() => whispered('U1').at(-1), soon).toBe('This question is settled already. Declined.');
+  await expect.poll(() => whispered('U1').at(-1)).toBe('This question is settled already. Declined.');
 });
 
 test('nobody else gets anywhere: another user, somebody unknown, an id that is none', async () => {
@@ -105,10 +103,10 @@ test('nobody else gets anywhere: another user, somebody unknown, an id that is n
     for (const by of ['U2', 'U3']) expect((await press({ by, button, message })).status).toBe(200);
   await press({ by: 'U1', button: 'Connect', message, value: 'none' });
   const other = 'This is for another person: only the person who was asked can answer it.';
-  await expect.poll(() => whispered('U2'), soon).toEqual([other, other]);
-  await expect.poll(() => whispered('U3').length, soon).toBe(2);
+  await expect.poll(() => whispered('U2')).toEqual([other, other]);
+  await expect.poll(() => whispered('U3').length).toBe(2);
   expect(whispered('U3')[0]).toContain('I do not know who you are yet');
-  await expect.poll(() => whispered('U1').at(-1), soon).toBe('There is no such question any more.');
+  await expect.poll(() => whispered('U1').at(-1)).toBe('There is no such question any more.');
   expect(views.opened).toHaveLength(before);
   expect(await setup.service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
   await press({ by: 'U1', button: 'Not now', message });
@@ -118,7 +116,7 @@ test('nobody else gets anywhere: another user, somebody unknown, an id that is n
 test('a window that Slack does not open any more is a word to that person alone', async () => {
   const { message, elicitationId, ts } = await asked();
   await press({ by: 'U1', button: 'Connect', message, isLate: true });
-  await expect.poll(() => whispered('U1').at(-1), soon).toContain(`/auth/answer?e=${elicitationId}`);
+  await expect.poll(() => whispered('U1').at(-1)).toContain(`/auth/answer?e=${elicitationId}`);
   expect(JSON.stringify(chat.thread('C1', ts))).not.toContain('/auth/');
   await press({ by: 'U1', button: 'Not now', message });
   await (await deliveryOf(ts)).result();

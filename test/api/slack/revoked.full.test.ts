@@ -8,7 +8,6 @@ const setup = await useSlackService();
 const { slack, acme, write, chat } = setup;
 acme.addUser('U1');
 const testing = slack.methods.get('auth.test') as Method;
-const soon = { timeout: 25_000 };
 
 /** Resolves when the event is done with: the token was tried, and what came after it was taken. */
 async function revoked(tokens: object): Promise<void> {
@@ -17,13 +16,13 @@ async function revoked(tokens: object): Promise<void> {
   const url = `${setup.service.baseUrl}/slack/events`;
   const sent = await slack.sendEvent(url, { type: 'tokens_revoked', tokens }, { team: 'T1' });
   expect(sent.status).toBe(200);
-  await expect.poll(tried, soon).toBe(before + 1);
+  await expect.poll(tried).toBe(before + 1);
 }
 
 async function isAnswered(text: string): Promise<void> {
   const { ts, status } = await write({ by: 'U1', text, channel: 'DU1' });
   expect(status).toBe(200);
-  await expect.poll(() => chat.texts('DU1', ts), soon).toEqual([`You said: ${text}`]);
+  await expect.poll(() => chat.texts('DU1', ts)).toEqual([`You said: ${text}`]);
 }
 
 test('tokens_revoked: of a user, or while Slack does not know, nothing ends; of the bot, the workspace is forgotten', async () => {
@@ -52,11 +51,11 @@ test('tokens_revoked: of a user, or while Slack does not know, nothing ends; of 
     throw new MethodRefused('token_revoked');
   });
   const { ts: threadTs } = await write({ by: 'U1', text: 'the last one', channel: 'DU1' });
-  await expect.poll(() => chat.texts('DU1', threadTs), soon).toHaveLength(1);
+  await expect.poll(() => chat.texts('DU1', threadTs)).toHaveLength(1);
   const thread = { team: 'T1', channel: 'DU1', threadTs, slackUser: 'U1' };
   const known = await threads.get(thread);
   await revoked({ bot: [acme.botUser] });
-  await expect.poll(() => installations.get('T1'), soon).toBeNull();
+  await expect.poll(() => installations.get('T1')).toBeNull();
   expect(await people.get({ team: 'T1', slackUser: 'U1' })).toBeNull();
   expect(await threads.get(thread)).toBeNull();
   expect((await write({ by: 'U1', text: 'hello', channel: 'DU1' })).status).toBe(403);

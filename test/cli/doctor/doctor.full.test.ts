@@ -180,7 +180,7 @@ test('changed code of tools is named, and how many calls keep the code that they
     workflowId: randomUUID(),
   });
   await expect
-    .poll(ofTools, { timeout: 20_000 })
+    .poll(ofTools)
     .toEqual([
       'The tool code of assistant has changed: new calls run it.',
       'Calls that go on with the tool code that they began with: 2.',
@@ -257,7 +257,7 @@ describe('a planted fault is found:', () => {
         .flatMap(({ findings }) => findings)
         .find((one) => 'code' in one && one.code === 'database-locks');
     };
-    await expect.poll(textOf, { timeout: 20_000 }).toMatchObject({
+    await expect.poll(textOf).toMatchObject({
       text: expect.stringMatching(
         /^a transaction of psql \(idle in transaction\) has had locks for .*, and 1 session waits for it$/,
       ),

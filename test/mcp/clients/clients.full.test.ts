@@ -48,7 +48,7 @@ test(
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
     await lines.next();
     const open = () => setup.service.storage.elicitations.openOf({ tenant: 'demo', user: 'alice' });
-    await expect.poll(open, { timeout: 30_000 }).toHaveLength(1);
+    await expect.poll(open).toHaveLength(1);
     const [question] = await open();
     await setup.alice.request('POST', '/run/api/elicitation-responses', {
       elicitationId: question?.id,

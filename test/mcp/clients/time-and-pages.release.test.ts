@@ -74,7 +74,7 @@ describe('an account that has to be connected', { timeout: 120_000 }, () => {
       let connected: Promise<unknown> | undefined;
       const isTold = when === 'after' && (name === 'SDK v1' || name === 'SDK v2, legacy');
       const agreed = async (url: string) => {
-        if (isTold) await vi.waitUntil(() => kept.includes(idIn(url) ?? ''), { timeout: 20_000 });
+        if (isTold) await vi.waitUntil(() => kept.includes(idIn(url) ?? ''));
         else if (when === 'after') await delay(1_500);
       };
       await using client = await open(start, [

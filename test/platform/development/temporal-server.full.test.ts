@@ -81,7 +81,7 @@ test('what Temporal was told survives a stop and a start', async () => {
   await startWorkflow(client, 'kept');
   expect((await fetch(first.uiUrl)).status).toBe(200);
   const namespaces = `${first.uiUrl}/api/v1/namespaces`;
-  await vi.waitFor(async () => expect((await fetch(namespaces)).status).toBe(200), 10_000);
+  await vi.waitFor(async () => expect((await fetch(namespaces)).status).toBe(200));
   expect(await statusAs('evil.example', first.uiUrl)).toBe(421);
   await first.stop();
   await expect(fetch(first.uiUrl)).rejects.toThrow('fetch failed');
@@ -108,8 +108,8 @@ test('a killed server is started again at the same address and forgets nothing',
   const killed = recordedServer(dataDir) ?? 0;
 
   process.kill(killed, 'SIGKILL');
-  await vi.waitFor(() => expect(recordedServer(dataDir)).not.toBe(killed), 10_000);
-  await vi.waitFor(async () => expect(await isRunning(client, 'kept')).toBe('RUNNING'), 20_000);
+  await vi.waitFor(() => expect(recordedServer(dataDir)).not.toBe(killed));
+  await vi.waitFor(async () => expect(await isRunning(client, 'kept')).toBe('RUNNING'));
 });
 
 test('a server dies with its killed owner, and the next start goes on with its data', async () => {
@@ -121,7 +121,7 @@ test('a server dies with its killed owner, and the next start goes on with its d
   await startWorkflow(client, 'kept');
 
   owner.kill('SIGKILL');
-  await vi.waitFor(() => expect(isAlive(orphan)).toBe(false), 5_000);
+  await vi.waitFor(() => expect(isAlive(orphan)).toBe(false));
 
   const next = await startTemporalServer({ temporal, dataDir, logger });
   onTestFinished(() => next.stop());

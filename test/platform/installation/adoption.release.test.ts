@@ -122,7 +122,7 @@ test(
       output: expect.stringContaining('Turns ended: 0. Begun again: 0. Terminated at Temporal: 1.'),
     });
 
-    await vi.waitFor(async () => expect(await readiness(site.deployment.baseUrl)).toBe(200), 30_000);
+    await vi.waitFor(async () => expect(await readiness(site.deployment.baseUrl)).toBe(200));
     await waiting.answer(4);
     expect(await waiting.end()).toMatchObject({ status: 'completed', said: 'book: Brest for 4' });
     expect(doneFor(site.desks.rounds, 'Brest')).toEqual(['book Brest for 4']);
@@ -163,7 +163,7 @@ test(
       code: 0,
       output: expect.stringContaining('Turns ended: 0. Begun again: 1. Terminated at Temporal: 0.'),
     });
-    await vi.waitFor(async () => expect(await readiness(site.deployment.baseUrl)).toBe(200), 30_000);
+    await vi.waitFor(async () => expect(await readiness(site.deployment.baseUrl)).toBe(200));
     await unknown.answer(2);
     expect(await unknown.end()).toMatchObject({ status: 'completed', said: 'plan: Nancy for 2' });
     await known.answer(4);
@@ -193,7 +193,7 @@ test(
     expect(await booking.end()).toMatchObject({ status: 'completed', said: 'book: Vichy for 3' });
     expect(doneFor(site.desks.rounds, 'Vichy')).toEqual(['book Vichy for 3']);
     expect(await say3()).toMatchObject(receipt(true));
-    await vi.waitFor(async () => expect(await rowsOf(database, ['outbox'])).toEqual([]), 10_000);
+    await vi.waitFor(async () => expect(await rowsOf(database, ['outbox'])).toEqual([]));
     expect(api.isAlive() && site.processes[0]?.isAlive()).toBe(true);
     expect(await site.command('status')).toMatchObject({ code: 0 });
   },

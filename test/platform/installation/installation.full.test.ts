@@ -134,7 +134,7 @@ describe('generations', () => {
       parts.map((each) => watchInstallation(each, { intervals: quick, onParted: (why) => parted.push(why) })),
     );
     const reached = async () => (await parts[0]?.storage.installation.read())?.generation;
-    await vi.waitFor(async () => expect(await reached()).toBeGreaterThan(15), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await reached()).toBeGreaterThan(15));
     for (const watch of watches) expect(watch.lack()).toBeNull();
     await Promise.all(watches.map((watch) => watch.close()));
     expect(parted).toEqual([]);
@@ -240,9 +240,9 @@ describe('after a restore', () => {
       namespace: 'default',
       workflowExecution: { workflowId: turnWorkflowId(turn) },
     });
-    await vi.waitFor(async () => expect(await installation.knows(await rowOf(turn))).toBe(false), 10_000);
+    await vi.waitFor(async () => expect(await installation.knows(await rowOf(turn))).toBe(false));
     await remove();
-    await vi.waitFor(async () => expect(await installation.lookSafely()).toEqual(apart('no-mark')), 10_000);
+    await vi.waitFor(async () => expect(await installation.lookSafely()).toEqual(apart('no-mark')));
   });
 });
 

@@ -139,7 +139,7 @@ test(
     stops[1]?.release();
     const worker = site.processes[0];
     await vi.waitFor(() => expect(done('Vannes')).toHaveLength(1));
-    await vi.waitFor(() => expect(worker?.output()).toContain('lost an idle database connection'), 30_000);
+    await vi.waitFor(() => expect(worker?.output()).toContain('lost an idle database connection'));
     await promote();
     await vi.waitFor(async () => expect(await readiness(site.deployment.baseUrl)).toBe(200), 60_000);
     stops[0]?.release();

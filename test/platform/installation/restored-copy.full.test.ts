@@ -75,7 +75,7 @@ test(
     const worker = deployment.spawn('worker', environment);
     const api = deployment.spawn('server', environment);
     const at = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
-    await vi.waitFor(async () => expect((await at('/healthz')).status).toBe(200), { timeout: 20_000 });
+    await vi.waitFor(async () => expect((await at('/healthz')).status).toBe(200));
     await sleep(severalRoundsMs);
     expect.soft(requests()).toEqual(requestsBefore);
     expect(await rowsOf(copy, touched)).toEqual(before);

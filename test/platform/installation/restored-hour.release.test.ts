@@ -144,7 +144,7 @@ test(
     await answered.answer(1);
     expect(await answered.end()).toMatchObject({ said: 'book: Nantes for 1' });
     await answer(site.alice, both, first, 6);
-    await vi.waitFor(() => expect(done('Vannes')).toEqual(['book Vannes for 6']), 30_000);
+    await vi.waitFor(() => expect(done('Vannes')).toEqual(['book Vannes for 6']));
     await both.until(({ parts }) => JSON.stringify(parts).includes('book: Vannes for 6'));
     await answerInVain(underWay);
     await killProcesses();

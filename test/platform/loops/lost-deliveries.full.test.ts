@@ -8,7 +8,7 @@ import { isTold, pushTo, startPushTarget, storyOf } from '../../api/a2a/push-tar
 import { asks, form } from '../../servers/scripted-mcp-server.ts';
 import { nextTs } from '../../servers/slack/slack-state.ts';
 import { buttonsOf } from '../../servers/slack/views.ts';
-import { asksForCity, soon, useAskingInSlack } from '../../api/slack/asking-in-slack.ts';
+import { asksForCity, useAskingInSlack } from '../../api/slack/asking-in-slack.ts';
 
 /** Called with a turn that is about to begin, which it does once this resolves. */
 let beforeBeginning: (turn: TurnRef) => Promise<void> | undefined = () => undefined;
@@ -36,7 +36,7 @@ async function terminateUnbegun(start: () => Promise<unknown>): Promise<TurnRef>
   beforeBeginning = () => undefined;
   await setup.temporal.client.workflow.getHandle(turnWorkflowId(turn)).terminate();
   const status = async () => (await setup.service.storage.turns.get(turn))?.status;
-  await expect.poll(status, soon).toBe('failed');
+  await expect.poll(status).toBe('failed');
   released.resolve();
   await starting;
   return turn;
@@ -62,8 +62,8 @@ test(
     const question = await storage.elicitations.get(elicitationId);
     await lose(slackDeliveryWorkflowId(question!.turnId), turnWorkflowId(question!));
     const thread = () => setup.chat.thread('C1', asked.ts);
-    await expect.poll(() => thread().at(-1)?.text, soon).toContain('was lost');
-    await expect.poll(() => thread().flatMap(buttonsOf), soon).toEqual([]);
+    await expect.poll(() => thread().at(-1)?.text).toContain('was lost');
+    await expect.poll(() => thread().flatMap(buttonsOf)).toEqual([]);
     const delivery = await setup.deliveryOf(asked.ts);
     expect(await delivery.result()).toEqual({ status: 'delivered' });
     expect(new Set(setup.chat.texts('C1', asked.ts)).size).toBe(thread().length);
@@ -109,7 +109,7 @@ test(
     await terminateUnbegun(() => say(threadTs));
     await say(nextTs());
     const said = ['I could not begin with this. Send it again.', 'You said: hello'];
-    await expect.poll(() => setup.chat.texts('C1', threadTs), soon).toEqual(said);
+    await expect.poll(() => setup.chat.texts('C1', threadTs)).toEqual(said);
   },
 );
 

@@ -19,7 +19,7 @@ const dayMs = 24 * 60 * minuteMs;
 
 export async function ended(storage: Storage, turn: TurnRef): Promise<void> {
   const isEnded = async () => (await storage.turns.get(turn))?.endedAt ?? null;
-  await expect.poll(isEnded, { timeout: 30_000 }).not.toBeNull();
+  await expect.poll(isEnded).not.toBeNull();
 }
 
 interface Reconciling {

@@ -90,10 +90,10 @@ test(
       OTHER_URL: forgetful,
     });
     for (let count = 0; count < 280; count++) await calls.ask('silent');
-    await expect.poll(() => most, { timeout: 20_000 }).toBeGreaterThan(100);
+    await expect.poll(() => most).toBeGreaterThan(100);
     const id = await calls.ask('other');
     const row = () => calls.storage.elicitations.get(id);
-    await expect.poll(row, { timeout: 20_000 }).toMatchObject({ because: 'server_gone' });
+    await expect.poll(row).toMatchObject({ because: 'server_gone' });
     expect(most, 'at once').toBeLessThan(256);
   },
 );
@@ -112,5 +112,5 @@ test('what is settled is not polled', async () => {
   await calls.storage.elicitations.settle([id], { type: 'abandoned' });
   const before = seen.length;
   await calls.ask('silent');
-  await expect.poll(() => seen.length, { timeout: 20_000 }).toBe(before + 1);
+  await expect.poll(() => seen.length).toBe(before + 1);
 });

@@ -275,7 +275,7 @@ test.each([-5, 5])(
     await closed(1_000);
     await workflow.terminate();
     const turnIds = async () => (await closed(1_000)).map((run) => run.turn.turnId);
-    await expect.poll(turnIds, { timeout: 10_000 }).toContain(turn.turnId);
+    await expect.poll(turnIds).toContain(turn.turnId);
   },
 );
 
@@ -326,7 +326,7 @@ test('the question of a tool that was ended from outside is closed at once, whil
   await tool.terminate();
   await using _ = own.reconciles(client);
   const status = async () => (await storage.elicitations.get(asked.id))?.status;
-  await expect.poll(status, { timeout: 20_000 }).toBe('cancel');
+  await expect.poll(status).toBe('cancel');
   expect(await storage.turns.get(turn)).toMatchObject({ status: 'running' });
   await workflow.terminate();
 });
@@ -348,7 +348,7 @@ test('a workflow that was reset goes on, although its run before was terminated'
   });
   const closed = createTurnRuns(client).createClosed(Date.now);
   const runIds = async () => (await closed(1_000)).map((run) => run.runId);
-  await expect.poll(runIds, { timeout: 10_000 }).toContain(runId);
+  await expect.poll(runIds).toContain(runId);
   await turn.answer(0, city());
   expect(await turn.end()).toMatchObject({ text: 'done' });
 });

@@ -64,7 +64,7 @@ test('without a worker: it ends and says why, its questions close, and its workf
     ((await workflow.fetchHistory()).events ?? []).some(
       ({ workflowExecutionCancelRequestedEventAttributes: cancel }) => cancel != null,
     );
-  await expect.poll(isAskedToStop, { timeout: 10_000 }).toBe(true);
+  await expect.poll(isAskedToStop).toBe(true);
   expect(await storage.turns.get(young)).toMatchObject({ status: 'running' });
   await workflow.terminate();
   await client.workflow.getHandle(turnWorkflowId(young)).terminate();

@@ -30,7 +30,7 @@ test('a turn starts eagerly while its version runs here alone, and not beside a 
   const newer = await startVersion('new', 'changed');
   ({ startsHere } = newer);
   // The worker of the old version is started by the first look.
-  await expect.poll(() => startsHere('new'), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => startsHere('new')).toBe(false);
   const beside = await waitingTurn();
   expect(await Promise.all([beside.isChanged(), wasEager(beside)])).toEqual([true, false]);
   await finish(before);

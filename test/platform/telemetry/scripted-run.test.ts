@@ -54,7 +54,7 @@ beforeAll(async () => {
         if (!(await isWaiting({ temporal: environment }, idOf(turn))))
           throw new Error('the turn does not wait');
       };
-      await vi.waitFor(untilWaiting, { timeout: 20_000 });
+      await vi.waitFor(untilWaiting);
       await environment.sleep('11 minutes');
     },
   });

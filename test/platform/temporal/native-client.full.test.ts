@@ -153,7 +153,7 @@ test('a login that is refused is read the same, and a key that is replaced is us
   expect(expected).toEqual({ kind: 'of Temporal', wasAnswered: true, wasRefused: true, isOutage: true });
   expect(found).toEqual(expected);
   apiKey = 'second';
-  await expect.poll(() => readingOf(look(native)), { timeout: 10_000 }).toEqual(notFound);
+  await expect.poll(() => readingOf(look(native))).toEqual(notFound);
 });
 
 test('a connection that is closed under a call ends neither the process nor the call late', async () => {

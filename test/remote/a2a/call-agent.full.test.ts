@@ -148,7 +148,7 @@ test.each<[what: string, read: Answer]>([
     kind: 'unknown',
     message: expect.stringMatching(/^Flights \(.+\) was not done within 0.3 s, and was told to stop\.$/),
   });
-  await expect.poll(() => agent.asked.at(-1)?.method, { timeout: 10_000 }).toBe('CancelTask');
+  await expect.poll(() => agent.asked.at(-1)?.method).toBe('CancelTask');
 });
 
 test.each([

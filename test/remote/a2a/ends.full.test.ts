@@ -90,7 +90,7 @@ test('a workflow that is terminated by hand while its task waits for an answer: 
   const turn = await ask('playing', 'ask Which city?');
   await turn.question(0);
   await terminate(turn);
-  await expect.poll(() => agent.cancelled, { timeout: 15_000 }).toContain(agent.tasks.at(-1));
+  await expect.poll(() => agent.cancelled).toContain(agent.tasks.at(-1));
 });
 
 test('a workflow that is terminated by hand while its task is at work: the remote task is cancelled', async () => {
@@ -99,7 +99,7 @@ test('a workflow that is terminated by hand while its task is at work: the remot
   const log = () => service.storage.turnLog.read({ tenant: 'demo', conversation: turn.conversation }, 0);
   await expect.poll(async () => JSON.stringify(await log())).toContain('Looking it up');
   await terminate(turn);
-  await expect.poll(() => agent.cancelled, { timeout: 15_000 }).toContain(agent.tasks.at(-1));
+  await expect.poll(() => agent.cancelled).toContain(agent.tasks.at(-1));
 });
 
 test('a login that is finished elsewhere is noticed, and nothing is sent for it', async () => {

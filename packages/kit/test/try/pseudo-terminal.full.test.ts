@@ -49,7 +49,7 @@ async function tryInTerminal(keys: [shown: RegExp, keys: string][]) {
   let seen = 0;
   for (const [shown, pressed] of keys) {
     const fresh = () => stripVTControlCharacters(raw.slice(seen));
-    await expect.poll(fresh, { timeout: 20_000 }).toMatch(shown);
+    await expect.poll(fresh).toMatch(shown);
     seen = raw.length;
     child.stdin.write(pressed);
   }

@@ -169,7 +169,7 @@ describe.each([acpx, pythonClient])('$name', { timeout: 120_000 }, ({ missing, p
       const { body } = await setup.alice.request('GET', '/run/v1/elicitations');
       return body['items'] as { elicitationId: string; conversationId: string }[];
     };
-    await expect.poll(open, { timeout: 30_000 }).toHaveLength(1);
+    await expect.poll(open).toHaveLength(1);
     const [{ elicitationId, conversationId } = { elicitationId: '', conversationId: '' }] = await open();
     await setup.alice.answer({ elicitationId, conversationId, ...lisbon });
     expect(await prompted).toMatchObject({ said: 'done', stopReason: 'end_turn' });

@@ -14,8 +14,6 @@ import { silentScreen } from '../../../client/test/printed-text.ts';
 import { beginStream, startStreamServer, toEvents } from '../../../client/test/stream-server.ts';
 import type { Reply } from '../../../client/test/stream-server.ts';
 
-export const withinSeconds = { timeout: 10_000 };
-
 export type ChatSession = Awaited<ReturnType<typeof startChatSession>>;
 
 /** Ends with the test. `drafts`: the folder where forms are kept; one that is removed afterwards unless given. */
@@ -76,7 +74,7 @@ export async function startChatSession(
     /** How often what was being typed was thrown away. */
     discards: () => discards,
     bottomLine: () => stripVTControlCharacters(render()),
-    sees: (words: string) => expect.poll(plain, withinSeconds).toContain(words),
+    sees: (words: string) => expect.poll(plain).toContain(words),
     server,
     left,
   };

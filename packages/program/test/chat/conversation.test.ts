@@ -8,7 +8,7 @@ import {
   toEvents,
   toolCall,
 } from '../../../client/test/stream-server.ts';
-import { withinSeconds, startChatSession, waitingTurn } from './chat-session.ts';
+import { startChatSession, waitingTurn } from './chat-session.ts';
 
 const said = (text: string) => [
   { type: 'start' },
@@ -40,7 +40,7 @@ test('a line that is typed while a question is open takes its place, and that wa
     '  ⚙ Tracker · list issues … not connected',
     'Hello, Alice.',
   ]);
-  await expect.poll(bottomLine, withinSeconds).toBe('alice › ');
+  await expect.poll(bottomLine).toBe('alice › ');
 });
 
 test('a turn that is slow to say goodbye does not hold up the one that took its place', async () => {
@@ -50,7 +50,7 @@ test('a turn that is slow to say goodbye does not hold up the one that took its 
   await sees('is a new message');
   keyboard.line('Hello');
   await sees('Hello, Alice.');
-  await expect.poll(bottomLine, withinSeconds).toBe('alice › ');
+  await expect.poll(bottomLine).toBe('alice › ');
 });
 
 test('a line that comes when the turn has just gone on is refused in words, and the turn is told to its end', async () => {
@@ -75,7 +75,7 @@ test('a line that comes when the turn has just gone on is refused in words, and 
     '  ✓ Tracker is connected.',
     'Three issues.',
   ]);
-  await expect.poll(bottomLine, withinSeconds).toBe('alice › ');
+  await expect.poll(bottomLine).toBe('alice › ');
 });
 
 test('a line that is typed while the agent is at work is not sent', async () => {
@@ -138,17 +138,17 @@ test('the bottom line says what is being done, and by whom', async () => {
     more([{ type: 'start' }, operation('op-1', 'model_step', 'Step 1', 'assistant')]);
   });
   keyboard.line('List my issues');
-  await expect.poll(bottomLine, withinSeconds).toBe('thinking … ');
+  await expect.poll(bottomLine).toBe('thinking … ');
   expect(server.requests[0]?.headers).toMatchObject({ 'x-emit-operations': 'true' });
   more([operation('op-2', 'delegation', 'Asking researcher', 'assistant')]);
-  await expect.poll(bottomLine, withinSeconds).toBe('Asking researcher … ');
+  await expect.poll(bottomLine).toBe('Asking researcher … ');
   more([
     operation('op-3', 'tool_call', 'Calling tracker · list issues', 'researcher'),
     operation('op-4', 'elicitation', 'Question settled', 'researcher'),
   ]);
-  await expect.poll(bottomLine, withinSeconds).toBe('researcher: Calling tracker · list issues … ');
+  await expect.poll(bottomLine).toBe('researcher: Calling tracker · list issues … ');
   more([operation('op-5', 'weather', 'Sunny', 'assistant')]);
-  await expect.poll(bottomLine, withinSeconds).toBe('… ');
+  await expect.poll(bottomLine).toBe('… ');
 });
 
 test('who comes back sees what was said before, then what is going on', async () => {
@@ -188,7 +188,7 @@ test('a conversation that does not exist yet begins without a word about that', 
     },
     { resume: true },
   );
-  await expect.poll(bottomLine, withinSeconds).toBe('alice › ');
+  await expect.poll(bottomLine).toBe('alice › ');
   keyboard.line('Hello');
   await sees('Welcome.');
   expect(screen()).toEqual([
@@ -239,7 +239,7 @@ test('leaving while the service is away claims nothing about the message', async
     (response) => void response.destroy(),
   );
   keyboard.line('Hello');
-  await expect.poll(bottomLine, withinSeconds).toContain('connection lost; reconnecting');
+  await expect.poll(bottomLine).toContain('connection lost; reconnecting');
   keyboard.end();
   await left;
   expect(screen().at(-1)).toContain('It is not known whether your message arrived. Come back with:');

@@ -15,7 +15,7 @@ import {
   toolCall,
   toolDone,
 } from './asked-forms.ts';
-import { withinSeconds, startChatSession, waitingTurn } from './chat-session.ts';
+import { startChatSession, waitingTurn } from './chat-session.ts';
 import type { ChatSession } from './chat-session.ts';
 
 function typing({ keyboard }: ChatSession, ...lines: string[]): void {
@@ -174,7 +174,7 @@ test.each([
     );
     waiting.goOn([toolDone, ...said('All done.')]);
     waiting.end();
-    await expect.poll(sitting.bottomLine, withinSeconds).toBe('alice › ');
+    await expect.poll(sitting.bottomLine).toBe('alice › ');
     expect(sitting.server.requests).toHaveLength(1);
   },
 );

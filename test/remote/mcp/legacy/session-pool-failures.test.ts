@@ -225,7 +225,7 @@ describe('a server that asks beside its calls', () => {
     await call(server, sessions, asked(threeNights));
     streams[0]?.end();
     // The SDK opens it again, which shows that its end was heard.
-    await expect.poll(() => server.count('GET'), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => server.count('GET')).toBe(2);
     await call(server, sessions, asked(threeNights));
     expect(server.count('initialize')).toBe(2);
   });

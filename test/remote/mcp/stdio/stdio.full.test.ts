@@ -60,7 +60,7 @@ function isAlive(pid: number): boolean {
 }
 
 async function gone(...pids: number[]): Promise<void> {
-  await expect.poll(() => pids.filter(isAlive), { timeout: 8_000 }).toEqual([]);
+  await expect.poll(() => pids.filter(isAlive)).toEqual([]);
 }
 
 describe.each(['both', 'modern', 'old', 'touchy'])('a server of the kind "%s"', (era) => {
@@ -130,7 +130,7 @@ describe('one that hears nothing, neither the end of its input nor that it is to
     const controller = new AbortController();
     const server = peer('both', { timeout: why === 'cancelled' ? 20_000 : 3_000 });
     const outcome = call(server, 'hang', { signal: controller.signal });
-    await expect.poll(lines, { timeout: 10_000 }).toContain('hanging');
+    await expect.poll(lines).toContain('hanging');
     if (why === 'cancelled') controller.abort();
     expect(await outcome).toMatchObject({
       kind: 'unknown',
@@ -146,7 +146,7 @@ test('one that is still starting when its call is given up did not run, and is g
   );
   const controller = new AbortController();
   const outcome = call(server, 'echo', { signal: controller.signal });
-  await expect.poll(lines, { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(lines).toHaveLength(1);
   controller.abort();
   expect(await outcome).toMatchObject({ kind: 'unreachable' });
   await gone(Number((await lines())[0]));
@@ -296,7 +296,7 @@ describe('what is left of it when we end,', () => {
       stdio: ['pipe', 'inherit', 'inherit'],
       cwd: path.dirname(path.dirname(script)),
     });
-    await expect.poll(lines, { timeout: 20_000 }).toContain('hanging');
+    await expect.poll(lines).toContain('hanging');
     return { child, pid: Number((await lines())[0]) };
   }
 
@@ -334,5 +334,5 @@ test.each([
   const onProcessExit = (report: ProcessExit) => void reports.push(report);
   const outcome = await call({ ...inline(code), timeout: 1_000 }, 'echo', { onProcessExit });
   expect(outcome.kind).toBe('unreachable');
-  await expect.poll(() => reports.some(({ isFailure }) => isFailure), { timeout: 8_000 }).toBe(true);
+  await expect.poll(() => reports.some(({ isFailure }) => isFailure)).toBe(true);
 });
