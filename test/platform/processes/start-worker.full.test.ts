@@ -1,5 +1,7 @@
 /** A worker of turns and the workers of tools start side by side: whichever fails, nothing of the other is left behind. */
 import { NativeConnection } from '@temporalio/worker';
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Dependencies } from '../../../src/platform/processes/dependencies.ts';
@@ -59,6 +61,7 @@ async function startWith(turns: string, offered: ToolBundle[]): Promise<unknown>
     stack,
   ).catch((error: unknown) => error);
   await stack.disposeAsync();
+  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('interlude-tools-'))).toEqual([]);
   await expect.poll(() => ends.length).toBeGreaterThan(0);
   await Promise.all(ends);
   await connection.close();

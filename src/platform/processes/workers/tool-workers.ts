@@ -84,10 +84,9 @@ async function createToolWorker(
   const { config, logger, keys } = parts;
   const { namespace, taskQueue } = config.temporal;
   const progress = createToolProgressWriters(parts.storage);
-  const [loaded, workflowBundle] = await Promise.all([
-    loadAuthorCode(bundle),
-    bundle.workflows === '' ? null : joinWithSdk({ code: bundle.workflows }),
-  ]);
+  // One after the other: if one fails, nothing of the other goes on.
+  const workflowBundle = bundle.workflows === '' ? null : await joinWithSdk({ code: bundle.workflows });
+  const loaded = await loadAuthorCode(bundle);
   const author = parts.aroundTools?.(loaded) ?? loaded;
   return withoutHungThreads({ logger, silentMs: silentTasks * longestTaskMs }, () =>
     Worker.create({
