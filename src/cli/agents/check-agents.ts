@@ -2,7 +2,6 @@
  * `interlude agents check`: reaches each server of the agents file (sign-in, protocol era, tools, their schemas), then checks each
  * agent.
  */
-import { ConfigError } from '@interlude-ai/core/config-error.ts';
 import type { AgentConfig, Config, ServerConfig } from '../../platform/config/config.ts';
 import { didYouMean } from '@interlude-ai/core/nearest-spelling.ts';
 import { needsOf } from '../../credentials/mcp-oauth/discovery.ts';
@@ -17,7 +16,8 @@ import { createCards } from '../../remote/a2a/connect.ts';
 import { canPush } from '../../remote/mcp/connect.ts';
 import { readTool } from '../../remote/mcp/list-tools.ts';
 import { fixedEra } from '../../remote/mcp/server-eras.ts';
-import { openAgentBundles } from '../../platform/tool-bundles/open-agent-bundles.ts';
+import { examineAgentBundles } from '../../platform/tool-bundles/open-agent-bundles.ts';
+import type { AgentBundles } from '../../platform/tool-bundles/open-agent-bundles.ts';
 import { UsageError } from '@interlude-ai/kit/terminal/command.ts';
 import { toJsonText } from '@interlude-ai/kit/terminal/terminal-text.ts';
 import { connectServer } from '@interlude-ai/kit/try/connect-server.ts';
@@ -46,7 +46,7 @@ export async function checkAgents(
   values: Values,
   { print, ...surroundings }: Surroundings & { print(text: string): void },
 ): Promise<number> {
-  const report = await examineAgents(config, values, surroundings);
+  const report = await examineAgents(config, values, surroundings, await examineAgentBundles(config));
   const exitCode = exitCodeOf(report);
   print(
     values.json === true
@@ -60,6 +60,7 @@ export async function examineAgents(
   config: Config,
   { server: named = [], token: given = [], timeout: timeoutMs }: Values,
   { env, signal }: Surroundings,
+  opened: AgentBundles,
 ): Promise<Report> {
   const known = [...config.servers.keys()];
   const tokens = new Map(given.map((text) => tokenOf(text)));
@@ -72,9 +73,9 @@ export async function examineAgents(
   const servers = await Promise.all(
     wanted.map((server) => checkServer(server, { config, tokens, timeoutMs, env, signal })),
   );
-  const agents: AgentReport[] = [];
-  // One after the other, because agents that share a folder of tools share its bundle.
-  for (const agent of config.agents.values()) agents.push(await checkAgent(config, agent, servers));
+  const agents = await Promise.all(
+    [...config.agents.values()].map((agent) => checkAgent(config, agent, servers, opened)),
+  );
   return { servers, agents };
 }
 
@@ -84,13 +85,20 @@ function tokenOf(text: string): [string, string] {
   return [name, token];
 }
 
-async function checkAgent(config: Config, agent: AgentConfig, servers: ServerReport[]): Promise<AgentReport> {
+async function checkAgent(
+  config: Config,
+  agent: AgentConfig,
+  servers: ServerReport[],
+  opened: AgentBundles,
+): Promise<AgentReport> {
   const { name, model } = agent;
   const problems: string[] = [];
   await createModels(config)(model).catch((error: unknown) =>
     problems.push(error instanceof Error ? error.message : String(error)),
   );
-  const ownTools = await countOwnTools(agent, problems);
+  problems.push(...opened.problems.flatMap((one) => (one.agent === name ? one.text : [])));
+  const { bundle, allow } = opened.bundles.get(name) ?? {};
+  const ownTools = (bundle?.manifest ?? []).filter((tool) => allow?.includes(tool.name) ?? true).length;
   let tools = 0;
   let serversNotListed = 0;
   for (const use of agent.servers) {
@@ -114,19 +122,6 @@ async function checkAgent(config: Config, agent: AgentConfig, servers: ServerRep
   if (all > most)
     problems.push(`${all} tools are more than the ${most} that ${model} takes; list those it needs`);
   return { name, model, servers: agent.servers.length, serversNotListed, tools, ownTools, problems };
-}
-
-/** The tools of its folder that it may use; what is wrong with the folder is added to `problems`. */
-async function countOwnTools(agent: AgentConfig, problems: string[]): Promise<number> {
-  try {
-    const opened = await openAgentBundles({ agents: new Map([[agent.name, agent]]) });
-    const { bundle, allow } = opened.get(agent.name) ?? {};
-    return (bundle?.manifest ?? []).filter(({ name }) => allow?.includes(name) ?? true).length;
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    problems.push(...error.problems);
-    return 0;
-  }
 }
 
 interface Checking {

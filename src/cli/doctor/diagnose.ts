@@ -5,7 +5,7 @@ import type { ProcessKind } from '../../platform/config/environment.ts';
 import { openInstallation } from '../../platform/installation/installation.ts';
 import type { OpenedInstallation } from '../../platform/installation/installation.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { openAgentBundles } from '../../platform/tool-bundles/open-agent-bundles.ts';
+import { examineAgentBundles } from '../../platform/tool-bundles/open-agent-bundles.ts';
 import { connectLazily, withAddress } from '../../platform/temporal/connection.ts';
 import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 import { examineAgents } from '../agents/check-agents.ts';
@@ -49,13 +49,16 @@ export async function diagnose({ env, cwd, kind, timeoutMs, signal, onArea }: Op
   let deploy: Deploy | null = null;
   const pending: [string, Promise<Finding[]>][] = [['settings', Promise.resolve(findings)]];
   if (config) {
-    // What is wrong with a folder is found with its agent.
-    const bundles = openAgentBundles(config).catch(() => null);
-    // After them, because it opens them again. Each server has its own time limit.
-    const examining = bundles
-      .then(() => examineAgents(config, { timeout: timeoutMs }, { env, signal }))
+    const tools = examineAgentBundles(config);
+    // After them, because they block this process. Each server has its own time limit.
+    const examining = tools
+      .then((opened) => examineAgents(config, { timeout: timeoutMs }, { env, signal }, opened))
       .then(agentFindings)
       .catch(notChecked);
+    const usable = tools.then(
+      ({ bundles, problems }) => (problems.length > 0 ? null : bundles),
+      () => null,
+    );
     const isEmbedded = config.temporal.address === undefined;
     const opened = await openDatabase(config);
     const parts = opened.storage && open(config, opened.storage, stack);
@@ -78,8 +81,8 @@ export async function diagnose({ env, cwd, kind, timeoutMs, signal, onArea }: Op
       );
       add(
         'versions',
-        withTimeout(bundles, checkTimeoutMs / 2, null)
-          .then((tools) => checkVersions(config, storage, installation, tools))
+        withTimeout(usable, checkTimeoutMs / 2, null)
+          .then((bundles) => checkVersions(config, storage, installation, bundles))
           .then((checked) => {
             ({ deploy } = checked);
             return checked.findings;

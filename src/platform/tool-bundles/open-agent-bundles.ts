@@ -36,60 +36,69 @@ export function pagesWithoutSecret(
   });
 }
 
-/**
- * By the names of agents; agents without such tools are missing. Throws a `ConfigError` that names everything wrong with the
- * folders and with the agents' settings for them.
- */
-export async function openAgentBundles({
-  agents,
-}: Pick<Config, 'agents'>): Promise<Map<string, OpenedTools>> {
-  const folders = new Set([...agents.values()].flatMap(({ tools }) => tools?.folder ?? []));
-  const problems: string[] = [];
-  const bundles = new Map<string, ToolBundle>();
-  for (const folder of folders) {
-    try {
-      bundles.set(folder, await openToolBundle(folder));
-    } catch (error) {
-      if (!(error instanceof ToolFolderError)) throw error;
-      const shown = path.relative('', folder);
-      const at = shown.startsWith('..') ? folder : shown;
-      // A problem of a file begins with its name, line and column, which editors and terminals open.
-      problems.push(
-        ...error.problems.map((problem) => {
-          const [file] = /^\S+\.\w+(?=(?::\d+)*: )/.exec(problem) ?? [];
-          return file === undefined ? `${at}: ${problem}` : path.join(at, file) + problem.slice(file.length);
-        }),
-      );
-    }
-  }
-  const opened = new Map<string, OpenedTools>();
-  for (const { name, tools } of agents.values()) {
-    const bundle = tools && bundles.get(tools.folder);
-    if (!bundle) continue;
-    const { allow, approval } = tools;
-    problems.push(...unknownIn(`agents.${name}.tools.allow`, allow ?? [], bundle));
+/** What is wrong is with the name of its agent: all agents that share a folder have its problems. */
+export interface AgentBundles {
+  /** By the names of agents; agents without such tools are missing. */
+  bundles: Map<string, OpenedTools>;
+  problems: { agent: string; text: string }[];
+}
+
+/** Throws a `ConfigError` that names everything wrong with the folders and with the agents' settings for them. */
+export async function openAgentBundles(config: Pick<Config, 'agents'>): Promise<Map<string, OpenedTools>> {
+  const { bundles, problems } = await examineAgentBundles(config);
+  if (problems.length > 0) throw new ConfigError([...new Set(problems.map(({ text }) => text))]);
+  return bundles;
+}
+
+export async function examineAgentBundles({ agents }: Pick<Config, 'agents'>): Promise<AgentBundles> {
+  const folders = new Map<string, ToolBundle | string[]>();
+  const opened: AgentBundles = { bundles: new Map(), problems: [] };
+  const { bundles, problems } = opened;
+  for (const { name: agent, tools } of agents.values()) {
+    if (!tools) continue;
+    const { folder, allow, approval } = tools;
+    const bundle = folders.get(folder) ?? (await openFolder(folder));
+    folders.set(folder, bundle);
     const byName = typeof approval === 'object' ? Object.keys(approval.tools) : [];
-    problems.push(...unknownIn(`agents.${name}.tools.approval.tools`, byName, bundle));
-    opened.set(name, { bundle, allow, approval });
+    const lacks = Array.isArray(bundle)
+      ? bundle
+      : [
+          ...unknownIn(`agents.${agent}.tools.allow`, allow ?? [], bundle),
+          ...unknownIn(`agents.${agent}.tools.approval.tools`, byName, bundle),
+        ];
+    problems.push(...lacks.map((text) => ({ agent, text })));
+    if (!Array.isArray(bundle)) bundles.set(agent, { bundle, allow, approval });
   }
-  problems.push(...exposedTwice(opened));
-  if (problems.length > 0) throw new ConfigError(problems);
+  problems.push(...exposedTwice(bundles));
   return opened;
 }
 
+/** Its bundle, or what is wrong with it. */
+async function openFolder(folder: string): Promise<ToolBundle | string[]> {
+  try {
+    return await openToolBundle(folder);
+  } catch (error) {
+    if (!(error instanceof ToolFolderError)) throw error;
+    const shown = path.relative('', folder);
+    const at = shown.startsWith('..') ? folder : shown;
+    // A problem of a file begins with its name, line and column, which editors and terminals open.
+    return error.problems.map((problem) => {
+      const [file] = /^\S+\.\w+(?=(?::\d+)*: )/.exec(problem) ?? [];
+      return file === undefined ? `${at}: ${problem}` : path.join(at, file) + problem.slice(file.length);
+    });
+  }
+}
+
 /** Clients know a tool only by its name, so two exposed tools must not share one. */
-function exposedTwice(opened: ReadonlyMap<string, OpenedTools>): string[] {
+function exposedTwice(opened: ReadonlyMap<string, OpenedTools>): AgentBundles['problems'] {
   const owners = new Map<string, { agent: string; hash: string }>();
   return [...opened].flatMap(([agent, { bundle, allow }]) =>
     bundle.manifest.flatMap(({ name, expose }) => {
       if (expose !== true || !(allow?.includes(name) ?? true)) return [];
       const owner = owners.get(name) ?? { agent, hash: bundle.hash };
       owners.set(name, owner);
-      return owner.hash === bundle.hash
-        ? []
-        : [
-            `agents.${agent}.tools: ${name} is exposed, and so is another tool of this name that ${owner.agent} has; rename one`,
-          ];
+      const text = `agents.${agent}.tools: ${name} is exposed, and so is another tool of this name that ${owner.agent} has; rename one`;
+      return owner.hash === bundle.hash ? [] : [{ agent, text }];
     }),
   );
 }

@@ -1,4 +1,5 @@
 /** `interlude agents check` with real servers: what they offer, how one signs in there, and what is wrong with them. */
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -12,6 +13,7 @@ import { issuerDocument, json, startServer } from '../../credentials/guarded-ser
 import { freePort } from '../../free-port.ts';
 import { startMcpServer } from '../../servers/mcp-server.ts';
 import { answer, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
+import { testFolder } from '../../test-folder.ts';
 
 type Values = Parameters<typeof checkAgents>[1];
 
@@ -121,6 +123,28 @@ test('counts the tools of servers and those of the folder apart, and says what i
 
   1 error · 2 servers, 4 agents
 
+`);
+  expect(code).toBe(1);
+});
+
+test('a tool that two folders expose is a mistake of the agent that is named last', async () => {
+  const folders = ['one', 'two'].map((answer) => {
+    const folder = testFolder();
+    const tool = `defineTool({ name: 'stay', description: 'Stays.', expose: true, input: z.object({}), execute: () => '${answer}' })`;
+    writeFileSync(
+      path.join(folder, 'stay.ts'),
+      `import { defineTool } from '@interlude-ai/tools';\nimport { z } from 'zod';\nexport default ${tool};\n`,
+    );
+    return folder;
+  });
+  const agents = Object.fromEntries(
+    folders.map((folder, index) => [`agent${index}`, { model: 'openai:gpt', tools: { folder } }]),
+  );
+  const { code, output } = await agentsCheck({ agents });
+  expect(output).toContain(`
+  agent0  openai:gpt  1 tool of its own
+  agent1  openai:gpt  1 tool of its own
+    ✗ agents.agent1.tools: stay is exposed, and so is another tool of this name that agent0 has; rename one
 `);
   expect(code).toBe(1);
 });
