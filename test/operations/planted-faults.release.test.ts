@@ -92,6 +92,11 @@ const faults: Fault[] = [
     plant: async () => ({ AUTH_ISSUER: await unused() }),
   },
   {
+    name: 'the client secret of the sign-in is an old one',
+    code: 'issuer-client',
+    plant: async () => ({ AUTH_CLIENT_SECRET: 'old' }),
+  },
+  {
     name: 'a transaction is forgotten, and another session waits for its locks',
     code: 'database-locks',
     async plant() {

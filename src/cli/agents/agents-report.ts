@@ -21,6 +21,8 @@ export type SignIn =
       kind: 'oauth';
       issuer: AuthorizationServer['issuer'];
       client: ReturnType<typeof clientKind>;
+      /** The error code with which it refuses the client of the agents file. */
+      refusal?: string;
       scopes: string[];
     }
   | { kind: 'failed'; why: string };
@@ -81,7 +83,8 @@ export function countsOf({ servers, agents }: Report): Counts {
 }
 
 function isSignInWrong(signIn: SignIn): boolean {
-  return signIn.kind === 'failed' || (signIn.kind === 'oauth' && signIn.client === 'none');
+  if (signIn.kind !== 'oauth') return signIn.kind === 'failed';
+  return signIn.client === 'none' || signIn.refusal !== undefined;
 }
 
 /** Whether some agent does not get it. */
@@ -142,7 +145,8 @@ function signInLines(signIn: SignIn): string[] {
       return [`    ${mark} sign-in: ${plain(signIn.why)}`];
     case 'oauth': {
       const scopes = signIn.scopes.length > 0 ? `, scopes ${oneLine(signIn.scopes.join(' '))}` : '';
-      return [`    ${mark} sign-in at ${plain(signIn.issuer)}, ${clients[signIn.client]}${scopes}`];
+      const refused = signIn.refusal === undefined ? '' : `, which it refuses (${plain(signIn.refusal)})`;
+      return [`    ${mark} sign-in at ${plain(signIn.issuer)}, ${clients[signIn.client]}${refused}${scopes}`];
     }
     default:
       return signIn satisfies never;

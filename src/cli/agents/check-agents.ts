@@ -8,6 +8,7 @@ import { needsOf } from '../../credentials/mcp-oauth/discovery.ts';
 import { createOutbound } from '../../credentials/mcp-oauth/outbound.ts';
 import type { Records } from '../../credentials/mcp-oauth/records.ts';
 import { clientKind } from '../../credentials/mcp-oauth/registration.ts';
+import { refusalOfClient } from '../../credentials/mcp-oauth/sign-in.ts';
 import { CredentialStoreError } from '../../credentials/credential-store.ts';
 import { createModels } from '../../models/provider.ts';
 import { fitSchema } from '../../models/tool-schema/fit-schema.ts';
@@ -159,7 +160,9 @@ function targetOf({ url, process, agent }: ServerConfig): Target {
 async function signInOf(server: ServerConfig, { config }: Checking, broken: string[]): Promise<SignIn> {
   if (server.process || server.credentialScope === 'none') return { kind: 'none' };
   if (server.store !== 'oauth') return { kind: server.store };
+  const { publicUrl } = config.http;
   const discovery = {
+    server,
     records: recordsInMemory(),
     outbound: createOutbound({}),
     servers: config.servers,
@@ -167,13 +170,19 @@ async function signInOf(server: ServerConfig, { config }: Checking, broken: stri
     onBroken: (_: ServerConfig, documents: string[]) => void broken.push(...documents),
   };
   try {
-    const needs = await needsOf({ ...discovery, server });
+    const needs = await needsOf(discovery);
     if (needs.kind === 'nothing') return { kind: 'none' };
     const { authorizationServer, scopes } = needs;
+    const client = clientKind(server, authorizationServer, publicUrl);
+    const refusal =
+      client === 'configured'
+        ? await refusalOfClient({ ...discovery, publicUrl, secret: config.secret }, needs)
+        : null;
     return {
       kind: 'oauth',
       issuer: authorizationServer.issuer,
-      client: clientKind(server, authorizationServer, config.http.publicUrl),
+      client,
+      ...(refusal !== null && { refusal }),
       scopes: server.oauth?.scopes ?? scopes,
     };
   } catch (error) {

@@ -20,6 +20,7 @@ import { publicUrlWarning } from '../../platform/processes/api-process.ts';
 import { toolsInWords } from '../agents/agents-report.ts';
 import type { Report, ServerReport } from '../agents/agents-report.ts';
 import { inMegabytes } from './check-database.ts';
+import { checkLoginClient } from './check-secrets.ts';
 import { ok, problem, problemOf } from './findings.ts';
 import type { Finding } from './findings.ts';
 
@@ -43,12 +44,18 @@ export function readSettings(
 }
 
 /** A worker needs none; `interlude start` brings the demo's. */
-export async function checkIssuer({ auth }: Pick<Config, 'auth'>, kind: ProcessKind): Promise<Finding[]> {
+export async function checkIssuer(
+  { auth, http }: Pick<Config, 'auth' | 'http'>,
+  kind: ProcessKind,
+): Promise<Finding[]> {
   if (!auth) return kind === 'start' ? [ok("the demo's sign-in, which the start brings along")] : [];
   try {
     const { jwksUri } = await discoverIssuer(auth.issuer);
     const lack = await signingKeysLack(jwksUri);
-    return [lack === null ? ok(`${auth.issuer} answers, with signing keys`) : problem('issuer-keys', lack)];
+    return [
+      lack === null ? ok(`${auth.issuer} answers, with signing keys`) : problem('issuer-keys', lack),
+      await checkLoginClient(auth, http.publicUrl),
+    ];
   } catch (error) {
     if (!(error instanceof IssuerError)) throw error;
     return [problemOf('issuer-away', error.message)];
@@ -95,6 +102,9 @@ function serverFindings(server: ServerReport): Finding[] {
     ...(signIn.kind === 'failed' ? [problem('server-sign-in', `${name}: ${signIn.why}`)] : []),
     ...(signIn.kind === 'oauth' && signIn.client === 'none'
       ? [problem('server-client', `${name}: we have no client at its sign-in server ${signIn.issuer}`)]
+      : []),
+    ...(signIn.kind === 'oauth' && signIn.refusal !== undefined
+      ? [problem('server-client-refused', `${name}: ${signIn.issuer} refuses our client (${signIn.refusal})`)]
       : []),
     ...(lack === undefined && signIn.kind !== 'failed' ? [ok(`${name}: ${inWords(answered, tools)}`)] : []),
     ...brokenDocuments.map((one) => problem('server-document', `${name}: ${one}`)),

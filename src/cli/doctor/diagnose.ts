@@ -11,6 +11,7 @@ import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 import { examineAgents } from '../agents/check-agents.ts';
 import { checkDatabase, checkKeys, clockFinding, openDatabase } from './check-database.ts';
 import { agentFindings, checkAddress, checkDisks, checkIssuer, readSettings } from './check-surroundings.ts';
+import { checkNango, checkSlack } from './check-secrets.ts';
 import { checkInstallation, checkTemporal, checkTemporalClock, checkWorkers } from './check-temporal.ts';
 import { checkVersions } from './check-versions.ts';
 import type { Deploy } from './check-versions.ts';
@@ -98,6 +99,8 @@ export async function diagnose({ env, cwd, kind, timeoutMs, signal, onArea }: Op
       add('Temporal', checkTemporal(config, connection, isEmbedded));
     }
     add('sign-in', checkIssuer(config, kind));
+    add('Slack', checkSlack(config, opened.storage));
+    add('Nango', checkNango(config));
     pending.push(['agents', examining]);
     add('address', checkAddress(config));
     add('disks', checkDisks(config));

@@ -78,6 +78,29 @@ export const problems = {
     level: 'error',
     remedy: 'see that the provider publishes its signing keys there, and that this machine reaches it',
   },
+  'issuer-client': {
+    level: 'error',
+    remedy:
+      'correct AUTH_CLIENT_ID and AUTH_CLIENT_SECRET, or the client at the provider: no one can sign in on the pages',
+  },
+  'slack-bot-token': {
+    level: 'error',
+    remedy: 'set SLACK_BOT_TOKEN to the token of the app as it is installed now',
+  },
+  'slack-client': {
+    level: 'error',
+    remedy: 'copy both from "Basic Information" of the app at api.slack.com',
+  },
+  'slack-workspace': {
+    level: 'warning',
+    remedy: 'install the app there again: <PUBLIC_URL>/slack/install',
+  },
+  'slack-away': { level: 'warning', remedy: 'run this again; check that this machine reaches SLACK_API_URL' },
+  'nango-key': {
+    level: 'error',
+    remedy: 'set NANGO_API_KEY to a key of the environment at Nango',
+  },
+  'nango-away': { level: 'warning', remedy: 'check NANGO_HOST, and that this machine reaches it' },
   'agent-lacks': { level: 'error', remedy: 'correct the agents file, or set the key that it names' },
   'server-away': {
     level: 'warning',
@@ -87,6 +110,11 @@ export const problems = {
   'server-client': {
     level: 'warning',
     remedy: 'register a client there, and write oauth.clientId and oauth.issuer in the agents file',
+  },
+  'server-client-refused': {
+    level: 'warning',
+    remedy:
+      'correct oauth.clientId and the secret of its clientSecretEnv: no one can connect an account until then',
   },
   'server-document': { level: 'warning', remedy: 'the owner of the server has to correct it' },
   'server-tool': {

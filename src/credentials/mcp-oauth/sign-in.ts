@@ -27,7 +27,7 @@ import { forgetNeeds, needsOf } from './discovery.ts';
 import type { OAuthNeeds, OAuthParts, SharedParts } from './discovery.ts';
 import { clientFor, clientInformation, confirmClient, forgetClient } from './registration.ts';
 import { clientNotAccepted, codeOf, inWords, isClientRefused, knownCode, remedyFor } from './failure.ts';
-import { accountName, readingTokens, subjectOf } from '../oauth/tokens.ts';
+import { accountName, readingTokens, refusesClient, subjectOf, TokenEndpointError } from '../oauth/tokens.ts';
 
 export interface BeginInput {
   server: ServerConfig;
@@ -235,7 +235,16 @@ async function redeem(parts: OAuthParts, attempt: Attempt, code: string): Promis
   }
 }
 
-async function exchange(parts: OAuthParts, attempt: Attempt, code: string): Promise<OAuthTokens> {
+type Exchanging = Pick<
+  Attempt,
+  'authorizationServer' | 'client' | 'codeVerifier' | 'redirectUri' | 'resource'
+>;
+
+async function exchange(
+  parts: Pick<OAuthParts, 'server' | 'secret' | 'outbound'>,
+  attempt: Exchanging,
+  code: string,
+): Promise<OAuthTokens> {
   const { server } = parts;
   const { authorizationServer, client, codeVerifier, resource } = attempt;
   const information = clientInformation(parts, client, authorizationServer.issuer, server);
@@ -251,6 +260,24 @@ async function exchange(parts: OAuthParts, attempt: Attempt, code: string): Prom
     ...(resource !== null && { resource }),
     fetchFn: readingTokens(parts.outbound.of(server).fetch),
   });
+}
+
+/** The error code with which its sign-in server refuses the client of the agents file; null: it does not, or does not say. */
+export async function refusalOfClient(
+  parts: Pick<OAuthParts, 'server' | 'secret' | 'outbound' | 'publicUrl'>,
+  { authorizationServer, resource }: OAuthNeeds,
+): Promise<string | null> {
+  const { server } = parts;
+  const attempt = {
+    authorizationServer,
+    client: { kind: 'configured' as const, clientId: server.oauth?.clientId ?? '' },
+    codeVerifier: newState(),
+    redirectUri: redirectUri(parts.publicUrl, authorizationServer.issuer),
+    resource: resourceOf(server, resource),
+  };
+  const failure = await exchange(parts, attempt, newState()).catch((error: unknown) => error);
+  if (!(failure instanceof TokenEndpointError) || !('code' in failure.answer)) return null;
+  return refusesClient(failure.answer) ? failure.answer.code : null;
 }
 
 async function connect(parts: OAuthParts, attempt: Attempt, { tokens, account }: Redeemed): Promise<Outcome> {

@@ -124,6 +124,15 @@ const clientCodes = new Set([
   'invalid_client_secret',
 ]);
 
+/**
+ * Whether the answer to a code that was never issued certainly means that id or secret of the client are wrong. With 401, Keycloak
+ * sends `unauthorized_client` and Auth0 `access_denied` for a wrong secret; Gitea sends `unauthorized_client` with 400 for the code.
+ */
+export function refusesClient({ status, code }: { status: number; code: string | null }): boolean {
+  if (code === 'unauthorized_client' || code === 'access_denied') return status === 401;
+  return code !== null && clientCodes.has(code);
+}
+
 /** Some providers send `unauthorized_client` for an invalid grant. */
 const aboutGrant =
   /(invalid|expired|revoked|unknown) refresh.?token|refresh.?token (is |was |has )?(been )?(invalid|expired|revoked|unknown|not found)/i;

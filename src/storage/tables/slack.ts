@@ -54,9 +54,10 @@ function createSlackInstallations({ query }: Database) {
         for (const table of tablesOfTeam) await deleteRows(write, table, { team });
       });
     },
-    /** Sorted by name. */
-    async list(tenant: string): Promise<SlackInstallation[]> {
-      const rows = await findRows(query, 'slack_installations', { tenant }, 'team_name', 'team');
+    /** Sorted by name. Without a tenant, those of all. */
+    async list(tenant?: string): Promise<SlackInstallation[]> {
+      const of = tenant === undefined ? {} : { tenant };
+      const rows = await findRows(query, 'slack_installations', of, 'team_name', 'team');
       return rows.map(fromColumns);
     },
   };

@@ -32,6 +32,8 @@ async function agentsCheck(file: object, ...words: string[]) {
     INTERLUDE_CONFIG: config,
     OPENAI_API_KEY: 'sk-1',
     ANTHROPIC_API_KEY: 'sk-2',
+    OLD_SECRET: 'old',
+    NEW_SECRET: 'new',
     HOME: folder,
     XDG_CONFIG_HOME: folder,
     PATH: process.env['PATH'],
@@ -249,6 +251,40 @@ test('says why nobody can sign in', async () => {
   const { code, output } = await agentsCheck(file);
   expect(code).toBe(1);
   expect(output).toContain(`${origin}/.well-known/oauth-authorization-server answers with 500`);
+});
+
+test('says that the sign-in server refuses the client of the agents file', async () => {
+  const asked: boolean[] = [];
+  const origin: string = await startServer((request, response, body) => {
+    if (request.url === '/.well-known/oauth-protected-resource/mcp')
+      return json(response, { resource: `${origin}/mcp`, authorization_servers: [origin] });
+    if (request.url === '/.well-known/oauth-authorization-server')
+      return json(
+        response,
+        issuerDocument(origin, { token_endpoint_auth_methods_supported: ['client_secret_post'] }),
+      );
+    if (request.url !== '/token') return response.writeHead(404).end();
+    const isRight = new URLSearchParams(body).get('client_secret') === 'new';
+    asked.push(isRight);
+    return isRight
+      ? json(response, { error: 'invalid_grant' }, 400)
+      : json(response, { error: 'invalid_client' }, 401);
+  });
+  const check = (clientSecretEnv: string) =>
+    agentsCheck({
+      servers: {
+        tracker: { url: `${origin}/mcp`, oauth: { issuer: origin, clientId: 'ours', clientSecretEnv } },
+      },
+      agents: { helper: { model: 'openai:gpt', servers: ['tracker'] } },
+    });
+  const signIn = `sign-in at ${origin}, as the client in the agents file`;
+  const refused = await check('OLD_SECRET');
+  expect(refused.output).toContain(`    ✗ ${signIn}, which it refuses (invalid_client)\n`);
+  expect(refused.code).toBe(1);
+  const accepted = await check('NEW_SECRET');
+  expect(accepted.output).toContain(`    ✓ ${signIn}\n`);
+  expect(accepted.code).toBe(0);
+  expect(asked).toEqual([false, true]);
 });
 
 test('says that a server without accounts refuses the key of the agents file', async () => {

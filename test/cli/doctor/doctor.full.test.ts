@@ -6,6 +6,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { demoLoginClient } from '../../../demo/identity.ts';
 import { diagnose } from '../../../src/cli/doctor/diagnose.ts';
 import type { Diagnosis } from '../../../src/cli/doctor/diagnose.ts';
 import { proveKeys } from '../../../src/credentials/sealing/key-proofs.ts';
@@ -56,7 +57,7 @@ beforeAll(async () => {
   const identity = await startIdentity({
     port: await freePort(),
     dataDir: path.join(folder, 'identity'),
-    redirectUris: [],
+    redirectUris: ['http://127.0.0.1/auth/login/callback'],
   });
   stack.defer(() => identity.stop());
   const front = await serve(({ response }) => sendJson(response, { status: 'ready', warnings: [] }));
@@ -69,7 +70,7 @@ beforeAll(async () => {
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_TASK_QUEUE: randomUUID(),
     AUTH_ISSUER: identity.issuer,
-    AUTH_CLIENT_ID: 'interlude',
+    AUTH_CLIENT_ID: demoLoginClient,
     PUBLIC_URL: front.origin,
     OPENAI_API_KEY: 'sk-1',
     HOME: folder,
@@ -189,6 +190,11 @@ test('changed code of tools is named, and how many calls keep the code that they
 
 describe('a planted fault is found:', () => {
   const gone = async () => `http://127.0.0.1:${await freePort()}`;
+  const slackAt = (url: string) => ({
+    SLACK_API_URL: `${url}/api`,
+    SLACK_SIGNING_SECRET: 'signing',
+    SLACK_BOT_TOKEN: 'xoxb-1',
+  });
 
   test.each<[string, string[], () => Promise<Record<string, string>> | Record<string, string>]>([
     ['a setting is wrong', ['settings-wrong'], () => ({ INTERLUDE_KEYS: 'k1:short' })],
@@ -216,6 +222,8 @@ describe('a planted fault is found:', () => {
       async () => ({ DATABASE_URL: await postgresUrl(), TEMPORAL_NAMESPACE: 'nowhere' }),
     ],
     ['the issuer is away', ['issuer-away'], async () => ({ AUTH_ISSUER: await gone() })],
+    ['the issuer refuses our client', ['issuer-client'], () => ({ AUTH_CLIENT_SECRET: 'old' })],
+    ['Slack is away', ['slack-away'], async () => slackAt(await gone())],
     ['a key of a model is missing', ['settings-wrong'], () => ({ OPENAI_API_KEY: '' })],
     [
       'an agent lists a tool that is not there',

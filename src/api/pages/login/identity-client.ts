@@ -1,5 +1,6 @@
 /** Signs a person in at the configured issuer: authorization code, PKCE and nonce, by `openid-client`. */
 import * as openid from 'openid-client';
+import { z } from 'zod';
 import type { AuthConfig } from '../../../platform/config/config.ts';
 import type { UserPrincipal } from '../../../service/principal.ts';
 import { userFromClaims, usualTenantClaim } from '../../../service/access-tokens.ts';
@@ -14,6 +15,8 @@ interface IdentityClient {
   ): Promise<{ url: URL } & Omit<SignIn, 'expiresAt' | 'returnUrl' | 'to' | 'turnId'>>;
   /** `query` is what the issuer sent the browser back with. */
   complete(query: string, signIn: SignIn): Promise<UserPrincipal>;
+  /** What the token endpoint answers to this client for a code that was never issued. Rejects if it cannot be asked. */
+  redeemUnknownCode(): Promise<{ status: number; code: string | null }>;
 }
 
 export function createIdentityClient(auth: AuthConfig, redirectUri: string): IdentityClient {
@@ -61,8 +64,27 @@ export function createIdentityClient(auth: AuthConfig, redirectUri: string): Ide
           : await openid.fetchUserInfo(issuer, tokens.access_token, claims.sub);
       return userFromClaims({ ...more, ...claims }, auth);
     },
+
+    async redeemUnknownCode() {
+      try {
+        await openid.genericGrantRequest(await metadata(), 'authorization_code', {
+          code: openid.randomState(),
+          redirect_uri: redirectUri,
+          code_verifier: openid.randomPKCECodeVerifier(),
+        });
+        return { status: 200, code: null };
+      } catch (error) {
+        if (error instanceof openid.ResponseBodyError) return { status: error.status, code: error.error };
+        if (!(error instanceof openid.WWWAuthenticateChallengeError)) throw error;
+        const answer: unknown = await error.response.json().catch(() => null);
+        const { data } = errorSchema.safeParse(answer);
+        return { status: error.status, code: data?.error ?? null };
+      }
+    },
   };
 }
+
+const errorSchema = z.object({ error: z.string() });
 
 /** HTTP Basic, OpenID's default, unless the issuer's metadata excludes it. */
 function authentication(secret: string | undefined): openid.ClientAuth {
