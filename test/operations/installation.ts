@@ -291,9 +291,10 @@ export async function startInstallation({
       return url;
     },
     async rollBackTo(code) {
-      const versions = await runCommand(code, ['versions', 'list']);
-      // Two releases may have the same workflow code.
-      if (versions.trim().split('\n').length > 1) await runCommand(code, ['versions', 'rollback']);
+      await runCommand(code, ['versions', 'rollback']).catch((error: Error) => {
+        // Two releases may have the same workflow code, or the command had gone back before its connection was lost.
+        if (!error.message.includes('There is no version to go back to')) throw error;
+      });
     },
     spawn(entry, more) {
       const service = deployment.spawn(entry, { ...common(checkout), ...more });

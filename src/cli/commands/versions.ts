@@ -21,12 +21,16 @@ becomes current when its first worker polls.`,
     .description('start new turns with the version that was current before')
     .addHelpText(
       'after',
-      '\nTurns of other versions stay with theirs. Restarting workers of the newer release does not undo it.',
+      `
+Turns of other versions stay with theirs. Restarting workers of the newer
+release does not undo it: "versions use" does. A second rollback goes further
+back.`,
     )
     .action(() =>
       printFromStorage(async (storage, { temporal }) => {
         const { rollBack } = await import('../../platform/processes/versions.ts');
-        return newTurnsStartWith(await rollBack(storage, temporal.deployment.name));
+        const { from, to } = await rollBack(storage, temporal.deployment.name);
+        return `New turns start with version ${to}, no longer with ${from}.`;
       }),
     );
   const use = new Command('use')
@@ -36,7 +40,7 @@ becomes current when its first worker polls.`,
       printFromStorage(async (storage, { temporal }) => {
         const { useVersion } = await import('../../platform/processes/versions.ts');
         await useVersion(storage, temporal.deployment.name, buildId);
-        return newTurnsStartWith(buildId);
+        return `New turns start with version ${buildId}.`;
       }),
     );
   return group(
@@ -47,25 +51,28 @@ becomes current when its first worker polls.`,
   );
 }
 
-function newTurnsStartWith(buildId: string): string {
-  return `New turns start with version ${buildId}.`;
-}
-
 async function listVersions(storage: Storage, { temporal }: Config): Promise<string> {
-  const { routedByTemporal } = await import('../../storage/tables/versions.ts');
-  const [deployed, kept, open] = await Promise.all([
+  const [{ routedByTemporal }, { startedOnly }] = await Promise.all([
+    import('../../storage/tables/versions.ts'),
+    import('../../platform/processes/versions.ts'),
+  ]);
+  const [deployed, starting, kept, open] = await Promise.all([
     storage.versions.list(temporal.deployment.name),
+    storage.versions.starting(temporal.deployment.name),
     storage.workflowCode.list('turns'),
     storage.versions.openTurns(),
   ]);
   if (deployed.length === 0) return 'No worker of this deployment has started yet.';
   const turnsOf = (buildId: string | null) => open.find((turns) => turns.buildId === buildId)?.turns ?? 0;
-  const lines = deployed.map(({ buildId, since }, index) => [
+  const isGone = (buildId: string) => buildId !== routedByTemporal && !kept.some(({ id }) => id === buildId);
+  const lines = deployed.map(({ buildId, since, isRolledBack }, index) => [
     index === 0 ? '*' : ' ',
     buildId === routedByTemporal ? "(Temporal's routing decides)" : buildId,
     new Date(since).toISOString(),
     `${turnsOf(buildId)} open`,
-    buildId === routedByTemporal || kept.some(({ id }) => id === buildId) ? '' : 'its code is no longer kept',
+    [isRolledBack && 'rolled back', isGone(buildId) && 'its code is no longer kept']
+      .filter(Boolean)
+      .join('; '),
   ]);
   const widths = [0, 1, 2, 3].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const rows = lines.map((line) =>
@@ -74,6 +81,7 @@ async function listVersions(storage: Storage, { temporal }: Config): Promise<str
       .join('  ')
       .trimEnd(),
   );
+  for (const buildId of starting) rows.push('', `Version ${buildId} ${startedOnly}`);
   const unversioned = turnsOf(null);
   if (unversioned > 0)
     rows.push(

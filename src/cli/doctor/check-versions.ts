@@ -5,6 +5,7 @@ import type { Config } from '../../platform/config/config.ts';
 import {
   checkContracts,
   ownContracts,
+  startedOnly,
   unableToRun,
   UnsupportedVersions,
 } from '../../platform/processes/versions.ts';
@@ -39,6 +40,8 @@ export interface Deploy {
   release: { version: string; buildId: string; needs: number };
   /** What new turns start with now; empty: Temporal decides; null: no worker has started yet. */
   current: string | null;
+  /** Versions of running workers that are not current yet, and were never. */
+  starting: string[];
   versions: WaitingVersion[];
   /** A process of `interlude start` is in both. */
   processes: { api: number; worker: number };
@@ -54,17 +57,19 @@ export async function checkVersions(
   bundles: ReadonlyMap<string, OpenedTools> | null,
 ): Promise<{ findings: Finding[]; deploy: Deploy }> {
   const { deployment } = config.temporal;
-  const [own, deployed, kept, open, waiting, living, polled, { migrations }, ofTools] = await Promise.all([
-    readTurnCode(deployment),
-    storage.versions.list(deployment.name),
-    storage.workflowCode.list('turns'),
-    storage.versions.openTurns(),
-    storage.versions.waitingTurns(),
-    storage.versions.living(deployment.name),
-    polledBuildIds(client.connection, config.temporal, storage.now()).catch(() => null),
-    storage.state(),
-    toolEffects(config, storage, client, bundles),
-  ]);
+  const [own, deployed, starting, kept, open, waiting, living, polled, { migrations }, ofTools] =
+    await Promise.all([
+      readTurnCode(deployment),
+      storage.versions.list(deployment.name),
+      storage.versions.starting(deployment.name),
+      storage.workflowCode.list('turns'),
+      storage.versions.openTurns(),
+      storage.versions.waitingTurns(),
+      storage.versions.living(deployment.name),
+      polledBuildIds(client.connection, config.temporal, storage.now()).catch(() => null),
+      storage.state(),
+      toolEffects(config, storage, client, bundles),
+    ]);
   const current = deployed[0]?.buildId ?? null;
   const versions = open.map(({ buildId, turns }): WaitingVersion => {
     const asked = waiting.find((one) => one.buildId === buildId);
@@ -83,6 +88,7 @@ export async function checkVersions(
   const deploy: Omit<Deploy, 'effects'> = {
     release: { version: packageJson.version, buildId: own.buildId, needs: own.needs },
     current,
+    starting,
     versions,
     processes: { api: count('api'), worker: count('worker') },
     migrations: migrations.pending,
@@ -94,6 +100,7 @@ export async function checkVersions(
       ...deploy,
       effects: [
         becomesCurrent(deploy, { isKnown: deployed.some(({ buildId }) => buildId === own.buildId), config }),
+        ...starting.map((buildId) => `Version ${buildId} ${startedOnly}`),
         ...(unable > 0
           ? [
               `${counted(unable, 'running process')} cannot run it: it becomes current when they have stopped.`,

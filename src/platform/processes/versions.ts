@@ -86,6 +86,11 @@ export class UnsupportedVersions extends Error {
 
 /** For an operator's command. Refuses a version whose code is not kept, or that a running process could not run. */
 export async function useVersion(storage: Storage, deployment: string, buildId: string): Promise<void> {
+  await checkUsable(storage, deployment, buildId);
+  await storage.versions.use(deployment, buildId);
+}
+
+async function checkUsable(storage: Storage, deployment: string, buildId: string): Promise<void> {
   const kept = await storage.workflowCode.list('turns');
   const code = kept.find(({ id }) => id === buildId);
   if (!code) {
@@ -99,29 +104,37 @@ export async function useVersion(storage: Storage, deployment: string, buildId: 
     throw new UnsupportedVersions(
       `Version ${buildId} needs contract ${code.needs}, which ${unable.length} of the running processes do not offer. Deploy the release of that version first.`,
     );
-  await storage.versions.use(deployment, buildId);
 }
 
 /**
- * For an operator's command: new turns start with the version that was current before. Returns its build id. Refuses while a
- * version that has started is not current yet, because it would become current afterwards.
+ * For an operator's command: new turns start with the version that was current before; going back again goes further back.
+ * Returns both build ids. Refuses while a version that has started is not current yet, because it would become current
+ * afterwards.
  */
-export async function rollBack(storage: Storage, deployment: string): Promise<string> {
-  const [[current, before], [coming]] = await Promise.all([
-    storage.versions.list(deployment),
-    storage.versions.starting(deployment),
-  ]);
-  if (current && coming !== undefined)
-    throw new UnsupportedVersions(
-      `Version ${coming} has started and is not current yet; new turns start with version ${current.buildId}. Wait until ${ourCommand('versions list')} shows it, or stop its workers to stay with ${current.buildId} or to go back from it.`,
-    );
-  if (!before)
-    throw new UnsupportedVersions(
-      `There is no version to go back to; ${ourCommand('versions list')} shows them.`,
-    );
-  await useVersion(storage, deployment, before.buildId);
-  return before.buildId;
+export async function rollBack(storage: Storage, deployment: string): Promise<{ from: string; to: string }> {
+  for (;;) {
+    const [[current, before], [coming]] = await Promise.all([
+      storage.versions.list(deployment).then((all) => all.filter(({ isRolledBack }) => !isRolledBack)),
+      storage.versions.starting(deployment),
+    ]);
+    if (current && coming !== undefined)
+      throw new UnsupportedVersions(
+        `Version ${coming} has started and is not current yet; new turns start with version ${current.buildId}. Wait until ${ourCommand('versions list')} shows it as current, or stop its workers to stay with ${current.buildId} or to go back from it.`,
+      );
+    if (!current || !before)
+      throw new UnsupportedVersions(
+        `There is no version to go back to; ${ourCommand('versions list')} shows them, and ${ourCommand('versions use <build-id>')} chooses one.`,
+      );
+    const [from, to] = [current.buildId, before.buildId];
+    await checkUsable(storage, deployment, to);
+    // Otherwise another version became current meanwhile.
+    if (await storage.versions.goBack(deployment, from, to)) return { from, to };
+  }
 }
+
+/** Of a version, for operators. */
+export const startedOnly =
+  'has started and is not current yet: it becomes current by itself, unless its workers stop.';
 
 /** Why new turns do not start with the own version yet. */
 export interface VersionLack {

@@ -1,9 +1,10 @@
 /**
  * Versions of the workflow code, in the order in which they became current, and the code itself. The version with the highest
- * rank is current. The rank is a counter, not a time, because processes' clocks differ.
+ * rank is current. The rank is a counter, not a time, because processes' clocks differ; it is negative after a rollback from the
+ * version.
  */
 import { sql } from 'kysely';
-import type { Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
 import type { Row, Tables } from '../schema.ts';
@@ -17,6 +18,8 @@ interface DeployedVersion {
   buildId: string;
   /** Epoch milliseconds: when it last became current. */
   since: number;
+  /** An operator went back from it, and has not chosen it since. */
+  isRolledBack: boolean;
 }
 
 /** `oldest`, `newest`: the contracts that it offers to workflow code (see workflows/contract.ts). */
@@ -39,15 +42,37 @@ export const currentBuildId = (deployment: string) =>
 export type Versions = ReturnType<typeof createVersions>;
 
 export function createVersions({ query, now }: Database) {
-  /** Serialises transactions, so that ranks are unique. */
-  async function nextRank(write: Transaction<Tables>, deployment: string): Promise<number> {
-    if (isPostgres(write)) await sql`lock table deployed_versions in share row exclusive mode`.execute(write);
-    const { rank } = await write
+  const deployed = (db: Kysely<Tables>, deployment: string) =>
+    db
       .selectFrom('deployed_versions')
-      .select(({ fn }) => fn.max('rank').as('rank'))
+      .select(['build_id as buildId', 'since', 'rank'])
       .where('deployment', '=', deployment)
-      .executeTakeFirstOrThrow();
-    return (rank ?? 0) + 1;
+      .orderBy('rank', 'desc')
+      .execute();
+
+  /** The highest first. Serialises transactions, so that ranks are unique. */
+  async function lockedRanks(write: Transaction<Tables>, deployment: string) {
+    if (isPostgres(write)) await sql`lock table deployed_versions in share row exclusive mode`.execute(write);
+    return deployed(write, deployment);
+  }
+
+  async function nextRank(write: Transaction<Tables>, deployment: string): Promise<number> {
+    const [highest] = await lockedRanks(write, deployment);
+    return (highest?.rank ?? 0) + 1;
+  }
+
+  async function startingVersions(db: Kysely<Tables>, deployment: string): Promise<string[]> {
+    const rows = await db
+      .selectFrom('processes')
+      .select('build_id as buildId')
+      .distinct()
+      .where('deployment', '=', deployment)
+      .where('lease_until', '>', now())
+      .where('build_id', 'not in', (current) =>
+        current.selectFrom('deployed_versions').select('build_id').where('deployment', '=', deployment),
+      )
+      .execute();
+    return rows.flatMap(({ buildId }) => buildId ?? []);
   }
 
   return {
@@ -60,12 +85,8 @@ export function createVersions({ query, now }: Database) {
     },
     /** Every version that was ever current, the current one first. */
     async list(deployment: string): Promise<DeployedVersion[]> {
-      return query
-        .selectFrom('deployed_versions')
-        .select(['build_id as buildId', 'since'])
-        .where('deployment', '=', deployment)
-        .orderBy('rank', 'desc')
-        .execute();
+      const rows = await deployed(query, deployment);
+      return rows.map(({ buildId, since, rank }) => ({ buildId, since, isRolledBack: rank < 0 }));
     },
     /** Makes a version current once: false when it has been current before, even if it is not now. */
     advance: (deployment: string, buildId: string): Promise<boolean> =>
@@ -82,6 +103,27 @@ export function createVersions({ query, now }: Database) {
         await upsert(write, 'deployed_versions', version, { rank, since: now() });
       });
     },
+    /**
+     * Goes back from the current version to the one before it. The former comes last, so that going back again goes further
+     * back. False, and nothing changes, if the two are others by now, or a version has started that is not current yet.
+     */
+    goBack: (deployment: string, from: string, to: string): Promise<boolean> =>
+      query.transaction().execute(async (write) => {
+        const ranks = await lockedRanks(write, deployment);
+        const [current, before] = ranks.filter(({ rank }) => rank > 0);
+        if (current?.buildId !== from || before?.buildId !== to) return false;
+        if ((await startingVersions(write, deployment)).length > 0) return false;
+        const set = (buildId: string, values: { rank: number } | { since: number }) =>
+          write
+            .updateTable('deployed_versions')
+            .set(values)
+            .where('deployment', '=', deployment)
+            .where('build_id', '=', buildId)
+            .execute();
+        await set(from, { rank: Math.min(0, ...ranks.map(({ rank }) => rank)) - 1 });
+        await set(to, { since: now() });
+        return true;
+      }),
     /** Turns that have not ended, by the version they started with; null: started by a release without versions. */
     async openTurns(): Promise<{ buildId: string | null; turns: number }[]> {
       const rows = await query
@@ -168,19 +210,7 @@ export function createVersions({ query, now }: Database) {
         .execute();
     },
     /** The versions that living workers make current and that have never been current. */
-    async starting(deployment: string): Promise<string[]> {
-      const rows = await query
-        .selectFrom('processes')
-        .select('build_id as buildId')
-        .distinct()
-        .where('deployment', '=', deployment)
-        .where('lease_until', '>', now())
-        .where('build_id', 'not in', (deployed) =>
-          deployed.selectFrom('deployed_versions').select('build_id').where('deployment', '=', deployment),
-        )
-        .execute();
-      return rows.flatMap(({ buildId }) => buildId ?? []);
-    },
+    starting: (deployment: string): Promise<string[]> => startingVersions(query, deployment),
   };
 }
 

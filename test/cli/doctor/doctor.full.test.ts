@@ -132,14 +132,26 @@ test('an installation in order has no findings but the missing worker, and says 
   ]);
 });
 
-test('a process of `interlude start` counts as API and as worker', async () => {
+test('a process of `interlude start` counts as API and as worker; its version is named before it is current', async () => {
   const deployment = randomUUID();
   const { oldest, newest } = contract;
-  const process = { id: randomUUID(), deployment, kind: 'start', oldest, newest } as const;
+  const process = {
+    id: randomUUID(),
+    deployment,
+    kind: 'start',
+    oldest,
+    newest,
+    buildId: 'coming',
+  } as const;
   await storage.versions.renewLease(process, 60_000);
   onTestFinished(() => storage.versions.endLease(process.id));
   const { deploy } = await look({ TEMPORAL_DEPLOYMENT_NAME: deployment });
-  expect(deploy?.effects).toContain('Processes that run now: 1 API, 1 worker. Streams reconnect.');
+  expect(deploy?.starting).toEqual(['coming']);
+  expect(deploy?.effects).toEqual([
+    expect.stringMatching(/no version was deployed before/),
+    'Version coming has started and is not current yet: it becomes current by itself, unless its workers stop.',
+    'Processes that run now: 1 API, 1 worker. Streams reconnect.',
+  ]);
 });
 
 test('what is wrong with a folder of tools is said once for all agents that share it', async () => {

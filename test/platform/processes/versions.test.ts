@@ -112,8 +112,11 @@ test('a rollback is refused while a version that has started is not current yet,
   );
   await keep('three', 1);
   await storage.versions.advance(deployment, 'three');
-  expect(await rollBack(storage, deployment)).toBe('two');
+  expect(await rollBack(storage, deployment)).toEqual({ from: 'three', to: 'two' });
   expect(await storage.versions.current(deployment)).toBe('two');
+  // The second time it goes further back, and not to the version that was left.
+  expect(await rollBack(storage, deployment)).toEqual({ from: 'two', to: 'one' });
+  await expect(rollBack(storage, deployment)).rejects.toThrow('There is no version to go back to');
 });
 
 test('a version whose workers stopped before it was current is no reason to refuse a rollback', async () => {
@@ -124,7 +127,7 @@ test('a version whose workers stopped before it was current is no reason to refu
   const broken = await alive('worker', contract.newest, 'three');
   await keep('three', 1);
   await storage.versions.endLease(broken.id);
-  expect(await rollBack(storage, deployment)).toBe('one');
+  expect(await rollBack(storage, deployment)).toEqual({ from: 'two', to: 'one' });
 });
 
 test('a release refuses to start while turns wait that only a later release can run, and names them', async () => {

@@ -27,6 +27,45 @@ onEachDatabase((subject) => {
       expect(await storage.versions.current(deployment())).toBeNull();
     });
 
+    test('going back again goes further back, and never to a version that was left, until it is chosen', async () => {
+      const { storage, other } = subject();
+      const name = deployment();
+      for (const version of ['one', 'two', 'three']) await storage.versions.advance(name, version);
+      const order = async () =>
+        (await other.versions.list(name)).map(({ buildId, isRolledBack }) => [buildId, isRolledBack]);
+      // Another version is current by now, or before it.
+      expect(await storage.versions.goBack(name, 'two', 'one')).toBe(false);
+      expect(await storage.versions.goBack(name, 'three', 'one')).toBe(false);
+      const commands = [storage, other].map(({ versions }) => versions.goBack(name, 'three', 'two'));
+      expect((await Promise.all(commands)).toSorted()).toEqual([false, true]);
+      expect(await order()).toEqual([
+        ['two', false],
+        ['one', false],
+        ['three', true],
+      ]);
+      expect(await storage.versions.goBack(name, 'two', 'three')).toBe(false);
+      expect(await storage.versions.goBack(name, 'two', 'one')).toBe(true);
+      expect(await storage.versions.advance(name, 'three')).toBe(false);
+      expect(await storage.versions.current(name)).toBe('one');
+      await storage.versions.use(name, 'three');
+      expect(await order()).toEqual([
+        ['three', false],
+        ['one', false],
+        ['two', true],
+      ]);
+    });
+
+    test('nothing goes back while a version has started that is not current yet', async () => {
+      const { storage, other } = subject();
+      const name = deployment();
+      for (const version of ['one', 'two']) await storage.versions.advance(name, version);
+      const process = { id: randomUUID(), deployment: name, kind: 'worker', oldest: 1, newest: 2 } as const;
+      await other.versions.renewLease({ ...process, buildId: 'three' }, 60_000);
+      expect(await storage.versions.goBack(name, 'two', 'one')).toBe(false);
+      await other.versions.endLease(process.id);
+      expect(await storage.versions.goBack(name, 'two', 'one')).toBe(true);
+    });
+
     test('of workers that start at once, each makes its version current once', async () => {
       const { storage, other } = subject();
       const name = deployment();
