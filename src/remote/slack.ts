@@ -58,6 +58,9 @@ export const deadTokenCodes: ReadonlySet<string> = new Set([
   'token_expired',
 ]);
 
+/** Slack's codes for a client that it does not know, or whose secret is another one. */
+export const refusedClientCodes: ReadonlySet<string> = new Set(['bad_client_secret', 'invalid_client_id']);
+
 const silent = {
   debug: () => undefined,
   info: () => undefined,

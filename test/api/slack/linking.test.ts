@@ -1,4 +1,5 @@
 /** Who speaks: links in the right and in the wrong hands, workspaces of several tenants, and what goes on once linked. */
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { openBrowser } from '../../browsers/plain-browser.ts';
 import type { Browser, Page } from '../../browsers/plain-browser.ts';
@@ -7,7 +8,9 @@ import type { MethodCall } from '../../servers/slack/methods.ts';
 import { useSlackService } from './slack-service.ts';
 
 const operatorIsBob = { AUTH_OPERATOR_ROLE: 'bob', AUTH_OPERATOR_CLAIM: 'sub' };
-const setup = await useSlackService({ env: operatorIsBob, prepareSlack: addSignIn });
+const log: string[] = [];
+const logger = pino({ level: 'error' }, { write: (line) => void log.push(line) });
+const setup = await useSlackService({ env: operatorIsBob, prepareSlack: addSignIn, logger });
 const { slack, acme, write, signIn } = setup;
 const mention = `<@${acme.botUser}>`;
 const at = (path: string) => `${setup.service.baseUrl}${path}`;
@@ -60,6 +63,28 @@ test('what an unlinked person asked goes on once Slack has said that it is them'
   expect(settings.text).toContain('In Slack');
   await browser.press(settings, 'Disconnect Acme in Slack');
   expect(await setup.service.storage.slack.people.get({ team: 'T1', slackUser: 'U1' })).toBeNull();
+});
+
+test('with the secret of yesterday nothing is used up, and pages and log say what is wrong', async () => {
+  acme.addUser('U4', { name: 'ally' });
+  const { ts: threadTs } = await write({ by: 'U4', text: `${mention} hello` });
+  const [browser, page] = await as('Alice', await linkFor('U4'));
+  signIn.person = { team: 'T1', user: 'U4' };
+  const { clientSecret } = signIn;
+  signIn.clientSecret = 'of today';
+  const refused = { status: 502, title: 'Slack does not accept this app' };
+  expect(await browser.press(page, 'Continue with Slack')).toMatchObject(refused);
+  const [operator, install] = await as('Bob', at('/slack/install'));
+  expect(await operator.press(install, 'Add to Slack')).toMatchObject(refused);
+  expect(log.filter((line) => line.includes('check SLACK_CLIENT_ID and SLACK_CLIENT_SECRET'))).toHaveLength(
+    2,
+  );
+  expect(log.join()).toContain('bad_client_secret');
+  // Once the processes have the new one, the same link works.
+  signIn.clientSecret = clientSecret;
+  const again = await browser.get(at('/slack/link'));
+  expect((await browser.press(again, 'Continue with Slack')).text).toContain('acts as you now');
+  await expect.poll(() => setup.asked({ threadTs, slackUser: 'U4' })).toEqual(['hello']);
 });
 
 test('a link is worth nothing in other hands, forged, replaced or expired', async () => {

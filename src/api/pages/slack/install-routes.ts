@@ -12,6 +12,7 @@ import { principalOf, sessionHash } from '../login/session.ts';
 import { sendPage } from '../layout.ts';
 import type { Page } from '../layout.ts';
 import { leavingPage, notice } from '../outcome-pages.ts';
+import { slackFailed } from './slack-identity.ts';
 import type { SlackCookies } from './slack-identity.ts';
 import { wordsOf } from '../words.ts';
 import type { PageWords } from '../words.ts';
@@ -86,11 +87,19 @@ export function installRoutes(
     if (code === undefined) return sendPage(reply, notice(words, 403, 'installRefused', installUrl));
     const from = { state, code, redirectUri, address: request.ip };
     const outcome = await slack.installs.complete(from, principalOf(session));
-    return sendPage(reply, pageOf(words, outcome, installUrl));
+    const page =
+      outcome.kind === 'refused'
+        ? slackFailed(context, request, { reason: outcome.code, again: installUrl })
+        : pageOf(words, outcome, installUrl);
+    return sendPage(reply, page);
   });
 }
 
-function pageOf(words: PageWords, outcome: InstallOutcome, again: string): Page {
+function pageOf(
+  words: PageWords,
+  outcome: Exclude<InstallOutcome, { kind: 'refused' }>,
+  again: string,
+): Page {
   switch (outcome.kind) {
     case 'installed':
       return installedPage(words, outcome.teamName);
@@ -100,8 +109,6 @@ function pageOf(words: PageWords, outcome: InstallOutcome, again: string): Page 
       return notice(words, 409, 'workspaceTaken');
     case 'not-one-workspace':
       return notice(words, 400, 'notOneWorkspace', again);
-    case 'refused':
-      return notice(words, 502, 'slackAway', again);
     default:
       return outcome satisfies never;
   }

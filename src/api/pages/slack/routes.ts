@@ -16,7 +16,7 @@ import type { Page } from '../layout.ts';
 import { onForm, signedInAs } from '../guarded-form.ts';
 import { leavingPage, notice } from '../outcome-pages.ts';
 import { settingsUrl } from '../return-url.ts';
-import { createSlackCookies, createSlackIdentity } from './slack-identity.ts';
+import { createSlackCookies, createSlackIdentity, reasonOf, slackFailed } from './slack-identity.ts';
 import type { SlackCookies, SlackIdentity } from './slack-identity.ts';
 import { wordsOf } from '../words.ts';
 import { linkedPage, linkPage } from './pages.ts';
@@ -57,7 +57,7 @@ interface LinkParts {
 
 function linkRoutes(fastify: FastifyInstance, parts: LinkParts): void {
   const { context, slack, cookies, identity } = parts;
-  const { config, sessions, refusals, logger } = context;
+  const { config, sessions, refusals } = context;
   const { publicUrl } = config.http;
   const linkUrl = `${publicUrl}/slack/link`;
   const signInUrl = `${publicUrl}/auth/login?to=slack-link`;
@@ -99,8 +99,7 @@ function linkRoutes(fastify: FastifyInstance, parts: LinkParts): void {
         const words = wordsOf(request);
         return leavingPage(words, 'Slack', url.href, words.slack.saysWhoYouAre);
       } catch (error) {
-        logger.warn({ reason: nameOf(error) }, 'Sign in with Slack cannot begin');
-        return notice(wordsOf(request), 502, 'slackAway', linkUrl);
+        return slackFailed(context, request, { reason: reasonOf(error), again: linkUrl });
       }
     },
   });
@@ -126,8 +125,8 @@ function linkRoutes(fastify: FastifyInstance, parts: LinkParts): void {
     try {
       proved = await identity.complete(rawQueryOf(request), proof);
     } catch (error) {
-      logger.warn({ reason: nameOf(error) }, 'a sign-in with Slack failed');
-      return sendPage(reply, notice(wordsOf(request), 502, 'slackAway', linkUrl));
+      const page = slackFailed(context, request, { reason: reasonOf(error), again: linkUrl });
+      return sendPage(reply, page);
     }
     if (proved?.team !== found.team || proved.slackUser !== found.slackUser) {
       await refusals.record(request, 'a link of another Slack user', { tenant: found.tenant });
@@ -165,10 +164,4 @@ async function accept(
   cookies.drop(reply, 'link');
   const isAccepted = await slack.links.accept(found, principalOf(session), request.ip);
   return isAccepted ? linkedPage(wordsOf(request), found.name, found.teamName) : spentLink(request);
-}
-
-/** For logs: the error itself may contain tokens. */
-function nameOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

@@ -4,8 +4,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { SlackConfig } from '../../../platform/config/config.ts';
 import { createIssuerMetadata } from '../login/identity-client.ts';
+import { refusedClientCodes } from '../../../remote/slack.ts';
+import type { Page } from '../layout.ts';
 import { sealedCookies } from '../login/session.ts';
+import { notice } from '../outcome-pages.ts';
 import type { PageContext } from '../context.ts';
+import { wordsOf } from '../words.ts';
 
 export interface SlackIdentity {
   begin(team: string): Promise<{ url: URL; state: string; nonce: string }>;
@@ -49,6 +53,33 @@ export function createSlackIdentity(
       return typeof team === 'string' && typeof slackUser === 'string' ? { team, slackUser } : null;
     },
   };
+}
+
+/** Slack's answers have the code of their error in the body, with status 200. */
+const refusal = z.object({ body: z.object({ error: z.string().regex(/^[a-z_]{1,40}$/) }) });
+
+/** For logs: the error itself may contain tokens. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  const { data } = refusal.safeParse(error.cause instanceof Error ? error.cause.cause : undefined);
+  if (data) return data.body.error;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+/** Slack did not accept what we sent, or did not answer. `reason`: its code, if there is one. */
+export function slackFailed(
+  { logger }: Pick<PageContext, 'logger'>,
+  request: FastifyRequest,
+  { reason, again }: { reason: string; again: string },
+): Page {
+  const isOurs = refusedClientCodes.has(reason);
+  if (isOurs)
+    logger.error(
+      { reason },
+      'Slack refuses our client: check SLACK_CLIENT_ID and SLACK_CLIENT_SECRET, and restart the APIs',
+    );
+  else logger.warn({ reason }, 'Slack did not answer as it should');
+  return notice(wordsOf(request), 502, isOurs ? 'slackRefusesClient' : 'slackAway', again);
 }
 
 /** `link`: the ticket. `proof`: a sign-in at Slack. `install`: an installation under way. */

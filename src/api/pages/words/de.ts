@@ -137,6 +137,10 @@ export const de: PageWords = {
       'In Slack sind Sie jemand anderes',
       'Es wurde nichts geändert. Der Link ist für ein anderes Slack-Konto als das, mit dem Sie hier angemeldet sind.',
     ],
+    slackRefusesClient: [
+      'Slack nimmt diese App nicht an',
+      'Ein Betreiber muss ihre Einstellungen berichtigen. Hier wurde nichts gespeichert; versuchen Sie es danach noch einmal.',
+    ],
     slackAway: ['Slack hat nicht wie erwartet geantwortet', `Hier wurde nichts gespeichert. ${tryAgainSoon}`],
     installElsewhere: [
       'Das lässt sich hier nicht abschließen',

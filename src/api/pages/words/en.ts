@@ -134,6 +134,10 @@ export const en = {
       'You are another user in Slack',
       'Nothing was changed. The link is for another Slack user than the one who is signed in to Slack here.',
     ),
+    slackRefusesClient: text(
+      'Slack does not accept this app',
+      'An operator has to correct its settings. Nothing was kept here; try again afterwards.',
+    ),
     slackAway: text('Slack did not answer as it should', 'Nothing was kept here. Try again in a moment.'),
     installElsewhere: text(
       'This cannot be finished here',
