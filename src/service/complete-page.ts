@@ -3,6 +3,7 @@
  * consent to open the page. The signature alone authenticates the report. A repeated report changes nothing.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Logger } from 'pino';
 import type { Config } from '../platform/config/config.ts';
 import type { Outcome } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { AuditEntry, ElicitationRow } from '../storage/schema/question-tables.ts';
@@ -31,22 +32,29 @@ interface PageCompleted {
 interface Parts {
   storage: Storage;
   config: Pick<Config, 'agents' | 'secret'>;
+  logger: Logger;
 }
 
 /** Null: the signature is missing, wrong or stale, or the question does not belong to this secret. */
 export async function completePage(
-  { storage, config }: Parts,
+  { storage, config, logger }: Parts,
   { address, ...report }: PageReport,
 ): Promise<PageCompleted | null> {
   const { elicitations } = storage;
   const row = await elicitations.get(report.elicitationId);
-  const secret = row && isToolPage(row) ? secretFor(config, row) : undefined;
+  const name = row && isToolPage(row) ? config.agents.get(row.agent)?.tools?.completionSecretEnv : undefined;
+  const secret = name === undefined ? undefined : config.secret(name);
   // A wrong signature and an unknown question have the same result.
   const isSigned = isSignedReport(secret ?? '', report, storage.now());
   if (!row || !secret || !isSigned) {
     if (row)
       await storage.audit.record(
         entry(row, 'refused', 'completion of a page with a wrong signature', address),
+      );
+    if (name !== undefined)
+      logger.warn(
+        { elicitationId: report.elicitationId, agent: row?.agent, address },
+        `a page reported with a wrong signature: it has to sign with the value of ${name}`,
       );
     return null;
   }
@@ -59,11 +67,6 @@ export async function completePage(
 /** The question sends its user to a page of the tool's author, which reports when it is done. */
 function isToolPage({ request }: ElicitationRow): boolean {
   return request.mode === 'url' && request.context.trigger === 'tool_elicitation';
-}
-
-function secretFor(config: Parts['config'], { agent }: ElicitationRow): string | undefined {
-  const name = config.agents.get(agent)?.tools?.completionSecretEnv;
-  return name === undefined ? undefined : config.secret(name);
 }
 
 function entry(

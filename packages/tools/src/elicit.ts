@@ -76,8 +76,8 @@ type IsChoice<Field> =
 export interface Completion {
   /** The id of the question that sent the user to the page. The page gets it in its address. */
   elicitationId: string;
-  /** The value of the variable that `tools.completionSecretEnv` of the agents file names. */
-  secret: string;
+  /** The value of the variable that `tools.completionSecretEnv` of the agents file names; while it is changed, both values. */
+  secret: string | readonly string[];
   /** The body of the request, exactly as it is sent. */
   body?: string;
   /** Time of the signature, in epoch milliseconds. Default: now. */
@@ -97,8 +97,10 @@ export async function signCompletion({
   const time = Math.floor(at / 1000);
   const bytes = (text: string) => new TextEncoder().encode(text);
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const key = await crypto.subtle.importKey('raw', bytes(secret), algorithm, false, ['sign']);
-  const signed = await crypto.subtle.sign('HMAC', key, bytes(`${time}.${elicitationId}.${body}`));
-  const hex = Array.from(new Uint8Array(signed), (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return `t=${time},v1=${hex}`;
+  const signedWith = async (one: string) => {
+    const key = await crypto.subtle.importKey('raw', bytes(one), algorithm, false, ['sign']);
+    const signed = await crypto.subtle.sign('HMAC', key, bytes(`${time}.${elicitationId}.${body}`));
+    return `v1=${Array.from(new Uint8Array(signed), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+  };
+  return [`t=${time}`, ...(await Promise.all([secret].flat().map(signedWith)))].join(',');
 }
