@@ -140,6 +140,7 @@ export function clientNotAccepted(
   server: ServerConfig,
   client: UsedClient,
   code: string | null,
+  retryAfterMs?: number,
 ): CredentialStoreError {
   return new CredentialStoreError(
     {
@@ -147,7 +148,7 @@ export function clientNotAccepted(
       server: shownServer(server),
       error: code === null ? null : knownCode(code),
     },
-    { detail: whatToCorrect(server, client), isOperators: true },
+    { detail: whatToCorrect(server, client), isOperators: true, retryAfterMs },
   );
 }
 

@@ -36,6 +36,10 @@ type Renewal =
 /** Longer than one request to a provider may take, so that waiting for another renewal pays off. */
 const lockWaitMs = 15_000;
 
+/** An operator may have changed the secret at the provider first: for this time, calls wait for it. */
+const secretChangeMs = 2 * 60_000;
+const lookForSecretMs = 30_000;
+
 const soonMs = 1_000;
 const longestWaitMs = 60_000;
 
@@ -85,9 +89,12 @@ async function conclude(
       if (isClientRefused(error)) await forgetClient(parts, client, account);
       await storage.connections.markBroken(key, row.version, 'revoked');
       return { kind: 'refused' };
-    case 'operators':
-      if (row.troubledAt === null) await storage.connections.markTroubled(key, row.version, now());
-      throw clientNotAccepted(server, client, codeOf(error));
+    case 'operators': {
+      const since = row.troubledAt ?? now();
+      if (row.troubledAt === null) await storage.connections.markTroubled(key, row.version, since);
+      const retryAfterMs = now() - since < secretChangeMs ? lookForSecretMs : undefined;
+      throw clientNotAccepted(server, client, codeOf(error), retryAfterMs);
+    }
     case 'outage':
       throw soon(inWords(server, error), waitOf(error));
     case 'unclear':

@@ -187,7 +187,7 @@ describe('a renewal that fails with', () => {
     setup.double.answerRenewals = answer;
     expect(await failureOf(setup)).toMatchObject({
       name: 'CredentialStoreError',
-      retryAfterMs: undefined,
+      retryAfterMs: 30_000,
       isOperators: true,
       message: expect.stringContaining('does not accept this service as a client'),
       forOperator: expect.stringContaining(
@@ -201,11 +201,14 @@ describe('a renewal that fails with', () => {
   });
 });
 
-test('a wrong secret takes no account away: with the right one, calls go on', async () => {
+test('a wrong secret takes no account away: calls wait two minutes for the right one, and later ones go on with it', async () => {
   const setup = await connected();
   setup.later(hour);
   setup.secret.value = 'rotated';
-  expect(await failureOf(setup)).toMatchObject({ isOperators: true });
+  for (const retryAfterMs of [30_000, 30_000, undefined]) {
+    expect(await failureOf(setup)).toMatchObject({ isOperators: true, retryAfterMs });
+    setup.later(60_000);
+  }
   setup.secret.value = 'right';
   expect(await setup.resolve()).toMatchObject({ kind: 'credential', version: 1 });
 });
