@@ -63,6 +63,8 @@ export interface Installation {
   createNamespace(name: string): Promise<void>;
   /** A copy of the database, taken while no process of ours runs; they all run again afterwards. Its URL. */
   copyDatabase(name: string): Promise<string>;
+  /** What a command of the program prints; rejects with what it prints to stderr. */
+  command(words: string[], checkout?: Checkout): Promise<string>;
   /** Lets new turns go to this release again: what an operator does before the processes are replaced by older ones. */
   rollBackTo(checkout: Checkout): Promise<void>;
   /** A process on its own, with these settings. */
@@ -241,7 +243,7 @@ export async function startInstallation({
     await through('users', `http://127.0.0.1:${ports[1]}`),
   ];
 
-  async function runCommand(code: Checkout, words: string[]): Promise<string> {
+  async function command(words: string[], code: Checkout = checkout): Promise<string> {
     const { stdout } = await promisify(execFile)(process.execPath, ['src/cli/checkout.ts', ...words], {
       cwd: code.root,
       env: { ...bareEnvironment(), ...deployment.environment, ...common(code) },
@@ -290,8 +292,9 @@ export async function startInstallation({
       await startAll();
       return url;
     },
+    command,
     async rollBackTo(code) {
-      await runCommand(code, ['versions', 'rollback']).catch((error: Error) => {
+      await command(['versions', 'rollback'], code).catch((error: Error) => {
         // Two releases may have the same workflow code, or the command had gone back before its connection was lost.
         if (!error.message.includes('There is no version to go back to')) throw error;
       });
