@@ -110,6 +110,15 @@ class DeadlineExceeded extends Error {
   }
 }
 
+/**
+ * After an outage the connection is back as soon as a worker's. By default gRPC pauses for up to two minutes between
+ * attempts to connect, and 30 s between look-ups of the address; calls meanwhile fail at once.
+ */
+const soonReconnected = {
+  'grpc.max_reconnect_backoff_ms': 1_000,
+  'grpc.dns_min_time_between_resolutions_ms': 1_000,
+};
+
 /** A connection that follows changes of its secrets. `options`: in addition to the address and the login. */
 export function connectLazily(
   config: Reached,
@@ -129,7 +138,10 @@ export function connectLazily(
           interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), failOnceClosed],
           ...options,
           ...connectionOptions(config.address, now),
-          channelArgs: { 'grpc.enable_http_proxy': temporalProxy(config.address, now) ? 1 : 0 },
+          channelArgs: {
+            ...soonReconnected,
+            'grpc.enable_http_proxy': temporalProxy(config.address, now) ? 1 : 0,
+          },
           // Called for each request.
           ...(now.apiKey !== undefined && { apiKey: () => login().apiKey ?? '' }),
         }),

@@ -1,5 +1,7 @@
 /** Two processes of an installation, its database and its mark at Temporal: when they belong together, and when not. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from '@temporalio/activity';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { TemporalConfig } from '../../../src/platform/config/config.ts';
@@ -300,6 +302,24 @@ describe('a running process', () => {
     line.accept();
     await watch.untilTogether();
     expect(parted).toEqual([]);
+  });
+
+  test('refuses no activity when Temporal is back after a while', async () => {
+    const place = await newPlace();
+    const line = await startTcpProxy({ to: Number(place.address.split(':').at(-1)) });
+    stack.defer(() => line.stop());
+    const parts = await open({ ...place, address: `127.0.0.1:${line.port}` });
+    const watch = await watchInstallation(parts, { intervals: quick });
+    stack.defer(() => watch.close());
+    await watch.untilTogether();
+    line.refuse();
+    line.cut();
+    await sleep(18_000);
+    expect(watch.isTogether()).toBe(false);
+    line.accept();
+    const { inbound } = watch.activityGuard({} as Context);
+    const started = inbound?.execute?.({ args: [], headers: {} }, async () => 'started');
+    expect(await started).toBe('started');
   });
 });
 

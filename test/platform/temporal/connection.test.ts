@@ -1,11 +1,12 @@
-/** Certificates and API keys of Temporal take effect when their files change, without a restart. */
+/** Connections to Temporal follow changes, without a restart: of certificates, API keys, and the address. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import dns from 'node:dns';
+import { connect, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { createServer, rootCertificates } from 'node:tls';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { loadConfig } from '../../../src/platform/config/load-config.ts';
 import {
   clientBeside,
@@ -14,6 +15,7 @@ import {
   whenTlsChanges,
 } from '../../../src/platform/temporal/connection.ts';
 import { startDevelopmentServer } from '../../development-server.ts';
+import { freePort } from '../../free-port.ts';
 import { startTemporalGate } from '../../servers/temporal-gate.ts';
 import { testFolder } from '../../test-folder.ts';
 
@@ -80,6 +82,45 @@ test('a certificate that is trusted from now on is trusted by a client that has 
   await worker.close();
   await close();
 });
+
+test.runIf(process.platform === 'linux')(
+  'Temporal is soon found again when its name leads to another address',
+  async () => {
+    const to = Number((await temporalAddress()).split(':')[1]);
+    const port = await freePort();
+    const fronts: { close(): void }[] = [];
+    onTestFinished(() => fronts.forEach((front) => front.close()));
+    const frontAt = async (address: string) => {
+      const nears = new Set<Socket>();
+      const front = createTcpServer((near) => {
+        nears.add(near);
+        const far = connect(to, '127.0.0.1');
+        near.on('error', () => far.destroy()).pipe(far);
+        far.on('error', () => near.destroy()).pipe(near);
+      });
+      await new Promise<void>((resolve) => front.listen(port, address, resolve));
+      const close = () => {
+        front.close();
+        nears.forEach((near) => near.destroy());
+      };
+      fronts.push({ close });
+      return close;
+    };
+    let address = '127.0.0.1';
+    const lookup = vi.spyOn(dns.promises, 'lookup');
+    onTestFinished(() => lookup.mockRestore());
+    lookup.mockImplementation(async () => [{ address, family: 4 }] as never);
+    const { client, close } = connectClient(configFor({ TEMPORAL_ADDRESS: `temporal.example:${port}` }));
+    onTestFinished(close);
+    const list = () => client.workflowService.describeNamespace({ namespace: 'default' });
+    const leave = await frontAt(address);
+    await list();
+    await frontAt('127.0.0.2');
+    leave();
+    address = '127.0.0.2';
+    await client.withDeadline(Date.now() + 15_000, list);
+  },
+);
 
 test('an API key that is replaced is used for the next call', async () => {
   const gate = await startTemporalGate(await temporalAddress(), 'first');
