@@ -36,7 +36,7 @@ beforeAll(async () => {
   await vi.waitFor(() => fetch(origin), { timeout: 60_000 });
   browser = await launchChromium();
   stack.defer(() => browser.close());
-  page = await browser.newPage({ locale: 'en' });
+  page = await (await browser.newContext({ locale: 'en' })).newPage();
 }, 600_000);
 
 const card = () => page.getByRole('region', { name: 'Question from Assistant' });
@@ -88,16 +88,37 @@ test('a conversation is shown to its own user only', async () => {
 });
 
 test('the app gives a token to its own user only, and a session is no token', async () => {
-  expect((await fetch(`${origin}/api/token`)).status).toBe(401);
+  const tokenAddress = `${origin}/api/token?user=alice`;
+  expect((await fetch(tokenAddress)).status).toBe(401);
   const [session] = await page.context().cookies();
   const statusWith = async (token: string) =>
     (await fetch(`${service}/run/v1/elicitations`, { headers: { authorization: `Bearer ${token}` } })).status;
   expect(session).toMatchObject({ name: 'session', httpOnly: true, sameSite: 'Lax' });
   expect(await statusWith(session?.value ?? '')).toBe(401);
-  const token = await (await page.request.get(`${origin}/api/token`)).text();
+  const token = await (await page.request.get(tokenAddress)).text();
   expect(await statusWith(token)).toBe(200);
   const asSession = { headers: { cookie: `session=${token}` } };
-  expect((await fetch(`${origin}/api/token`, asSession)).status).toBe(401);
+  expect((await fetch(tokenAddress, asSession)).status).toBe(401);
+});
+
+test('after Alice has signed out, Bob in the same browser sees none of her conversation, and her open pages get no token', async () => {
+  const conversation = page.url();
+  const stillOpen = await page.context().newPage();
+  await stillOpen.goto(conversation);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Who are you?' }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Who are you?' }).waitFor();
+  expect(await page.getByRole('article').count()).toBe(0);
+  await page.getByRole('button', { name: 'Bob' }).click();
+  await page.getByRole('heading', { name: 'Hello, bob' }).waitFor();
+  await page.goto(conversation);
+  await page.getByRole('heading', { name: 'Hello, bob' }).waitFor();
+  expect(await page.getByRole('article').count()).toBe(0);
+  // Alice's open page does not get Bob's token.
+  await stillOpen.getByLabel('Message').fill('Cancel T4.');
+  await stillOpen.getByRole('button', { name: 'Send', exact: true }).click();
+  await stillOpen.getByText('Sign in first.').waitFor();
 });
 
 test('a copy in a repository of its own keeps the key out of it', () => {

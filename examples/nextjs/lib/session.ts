@@ -13,3 +13,7 @@ export async function signIn(user: string): Promise<void> {
   const secure = appUrl.startsWith('https:');
   (await cookies()).set(name, await sessionFor(user), { httpOnly: true, sameSite: 'lax', secure, path: '/' });
 }
+
+export async function signOut(): Promise<void> {
+  (await cookies()).delete(name);
+}

@@ -10,23 +10,26 @@ export type Message = UIMessage<unknown, { 'elicitation-request': Question }>;
 
 interface Props {
   service: string;
+  /** Whose page it is. */
+  user: string;
   conversation: string;
   said: Message[];
   /** A turn is at work: its stream goes on here, with its question. */
   isLive: boolean;
 }
 
-async function headers(): Promise<Record<string, string>> {
-  const response = await fetch('/api/token');
+async function headersOf(user: string): Promise<Record<string, string>> {
+  const response = await fetch(`/api/token?user=${encodeURIComponent(user)}`);
   if (!response.ok) throw new Error(await response.text());
   return { authorization: `Bearer ${await response.text()}`, 'x-supports-elicitation': 'url,form' };
 }
 
-export function Chat({ service, conversation, said, isLive }: Props) {
+export function Chat({ service, user, conversation, said, isLive }: Props) {
   const [text, setText] = useState('');
   const transport = useMemo(
-    () => new DefaultChatTransport<Message>({ api: `${service}/run/api/chat`, headers }),
-    [service],
+    () =>
+      new DefaultChatTransport<Message>({ api: `${service}/run/api/chat`, headers: () => headersOf(user) }),
+    [service, user],
   );
   const { messages, sendMessage, status, error } = useChat({
     id: conversation,
@@ -39,7 +42,7 @@ export function Chat({ service, conversation, said, isLive }: Props) {
   async function answer(elicitationId: string, decision: object) {
     const response = await fetch(`${service}/run/api/elicitation-responses`, {
       method: 'POST',
-      headers: { ...(await headers()), 'content-type': 'application/json' },
+      headers: { ...(await headersOf(user)), 'content-type': 'application/json' },
       body: JSON.stringify({ conversationId: conversation, elicitationId, ...decision }),
     });
     if (!response.ok) throw new Error(((await response.json()) as { detail: string }).detail);

@@ -1,6 +1,6 @@
 /** A conversation has an address. The server reads what was said, with a token of the signed-in user. */
 import { notFound, redirect } from 'next/navigation';
-import { signedIn } from '../../lib/session.ts';
+import { signedIn, signOut } from '../../lib/session.ts';
 import { tokenFor } from '../../lib/tokens.ts';
 import { Chat } from './chat.tsx';
 import type { Message } from './chat.tsx';
@@ -20,10 +20,19 @@ export default async function Page({ params }: { params: Promise<{ conversation:
   const { turn, messages } = response.ok
     ? ((await response.json()) as { turn: unknown; messages: { items: Message[] } })
     : { turn: null, messages: { items: [] } };
+
+  async function leave() {
+    'use server';
+    await signOut();
+    redirect('/');
+  }
   return (
     <main>
       <h1>Hello, {user}</h1>
-      <Chat service={service} conversation={conversation} said={messages.items} isLive={Boolean(turn)} />
+      <form action={leave}>
+        <button>Sign out</button>
+      </form>
+      <Chat {...{ service, user, conversation }} said={messages.items} isLive={Boolean(turn)} />
     </main>
   );
 }
