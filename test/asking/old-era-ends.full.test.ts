@@ -42,7 +42,7 @@ describe.each(eras)('a question that is $era', ({ store }) => {
     'closes as expired when its server does not wait any longer, and a late answer is told so',
     { timeout: 60_000 },
     async () => {
-      await start({ ...store(), answerTimeoutMs: 1_500 });
+      await start({ ...store(), answerTimeoutMs: 5_000 });
       const conversation = randomUUID();
       const stream = await alice.chat(callOf(['impatient']), { conversation });
       const question = await nthQuestion(stream, 0);

@@ -34,7 +34,7 @@ test('a code in the browser of another machine', async () => {
     headers: { authorization: `Bearer ${tokens.access_token}` },
   });
   expect(answer.status).toBe(200);
-}, 20_000);
+});
 
 test('the page names program and machine, and denying it is told as such', async () => {
   const { place, stop } = await startPlace();
@@ -51,7 +51,7 @@ test('the page names program and machine, and denying it is told as such', async
   }).catch((error: unknown) => explainSignIn(error, place.issuer));
   expect(shown).toContain(`interlude on ${hostname()}, at `);
   expect(refused).toMatchObject({ message: 'The sign-in was denied.' });
-}, 20_000);
+});
 
 async function confirmPage(browser: Browser, url: string) {
   const { origin } = new URL(url);

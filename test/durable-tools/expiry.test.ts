@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { useService } from '../service/use-service.ts';
 import { bundleTools } from './bundle-tools.ts';
 
-const longestMs = 1_500;
+const longestMs = 30_000;
 const used = useService({
   env: { ELICITATION_TIMEOUT: `${longestMs}ms` },
   tools: { assistant: await bundleTools() },
@@ -30,8 +30,8 @@ test.each([
   const latest = Date.now() + expectedMs;
   expect(Date.parse(expiresAt)).toBeGreaterThanOrEqual(before + expectedMs);
   expect(Date.parse(expiresAt)).toBeLessThanOrEqual(latest);
+  await used.alice.cancel(conversation);
   await stream.finished();
-  expect(stream.text()).toBe('expired');
 });
 
 test('a tool that asks again after each expiry is given an answer in the end; a late one changes nothing', async () => {

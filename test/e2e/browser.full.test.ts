@@ -166,7 +166,7 @@ test('a link that leads nowhere says so', async () => {
 
 test('a question that expired while its page was open says so', async () => {
   await service.stop();
-  service = await startService({ temporal, env: { ELICITATION_TIMEOUT: '5s' } });
+  service = await startService({ temporal, env: { ELICITATION_TIMEOUT: '15s' } });
   await signIn('Alice', `${service.baseUrl}/connections`);
   await person.sees('Your connections');
   const { stream, question } = await ask();

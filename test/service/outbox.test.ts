@@ -141,8 +141,11 @@ test('a connected account is signalled to every workflow that waits for it', asy
   await open(storage, { ...account, waiter: { toolCallId: 'b', workflowId: delegate } });
   await endQuestion(storage, account.id, 'accept');
   await expect.poll(() => signalsTo(turn)).toEqual([[account.id]]);
-  const { events } = await temporal.client.workflow.getHandle(delegate).fetchHistory();
-  expect(events?.some((event) => event.workflowExecutionSignaledEventAttributes)).toBe(true);
+  const isSignalled = async () => {
+    const { events } = await temporal.client.workflow.getHandle(delegate).fetchHistory();
+    return events?.some((event) => event.workflowExecutionSignaledEventAttributes);
+  };
+  await expect.poll(isSignalled).toBe(true);
   await expect.poll(marks).toEqual([]);
 });
 

@@ -345,12 +345,12 @@ test('a database that vanishes without a word is given up, and used again once i
   await once(proxy, 'listening');
   const front = new URL(url);
   front.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  const { query, close } = openPostgres(front.href, pino({ level: 'silent' }), { silenceMs: 300 });
+  const { query, close } = openPostgres(front.href, pino({ level: 'silent' }), { silenceMs: 1_500 });
   const ask = () => sql`select 1 as one`.execute(query);
   await ask();
   for (const socket of open) frozen.push(socket.unpipe().pause());
   open = [];
-  await expect(ask()).rejects.toThrow('silent for 300 ms');
+  await expect(ask()).rejects.toThrow('silent for 1500 ms');
   expect((await ask()).rows).toEqual([{ one: 1 }]);
   await close();
   for (const socket of [...frozen, ...open]) socket.destroy();

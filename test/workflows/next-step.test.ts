@@ -43,12 +43,12 @@ beforeEach(async () => {
 });
 afterEach(() => stack.disposeAsync());
 
-async function startOn(temporal: ServiceOptions['temporal']): Promise<Service> {
+async function startOn(temporal: ServiceOptions['temporal'], silenceMs = 2_000): Promise<Service> {
   const started = await startService({
     temporal,
     env: { INTERLUDE_CONFIG: agentsFile, MODEL_URL: model.baseURL, ASKING_URL: server.url },
     async startWorkers(parts, ends) {
-      const silenceLimits = { firstMs: 1_000, nextMs: 1_000 };
+      const silenceLimits = { firstMs: silenceMs, nextMs: silenceMs };
       const own = { ...parts, heldCallLimit: createHeldCallLimit(1), silenceLimits };
       const worker = await createTurnWorker(own, temporal.connection, {
         workflowBundle: await workflowBundle(),
@@ -206,7 +206,7 @@ test('a delegated agent goes on in the same way, and does not end the turn', asy
 describe('on a real server, because the one that skips time can lose a cancelled activity', () => {
   const temporal = useDevelopmentServer();
   test('a turn that is cancelled while the model speaks ends as cancelled, and the call keeps its result', async () => {
-    service = await startOn(temporal);
+    service = await startOn(temporal, 60_000);
     const begun = await begin(call(), { kind: 'hang', chunks: ['Do'] });
     await begun.stream.until(({ type }) => type === 'text-delta');
     const alice = await service.as('alice');

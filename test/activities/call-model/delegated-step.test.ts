@@ -135,7 +135,7 @@ describe('an agent with a task', () => {
       { kind: 'text', chunks: ['Here'] },
       { kind: 'text', chunks: ['Look'] },
     );
-    await expect(it.callModel({ agents, of: delegated('a'), silenceMs: 200 })).rejects.toThrow(
+    await expect(it.callModel({ agents, of: delegated('a'), silenceMs: 1_000 })).rejects.toThrow(
       'cannot be reached right now',
     );
     await it.callModel({ agents, of: delegated('b'), attempt: 2 });

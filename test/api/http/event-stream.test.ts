@@ -129,7 +129,7 @@ describe('a reader on a real socket', () => {
   });
 
   test('is not hung up on for reading slowly', async () => {
-    await using stream = await serve({ texts: megabytes(32), stallTimeoutMs: 1_000 });
+    await using stream = await serve({ texts: megabytes(32), stallTimeoutMs: 2_000 });
     let taken = 0;
     for await (const bytes of stream.reader) {
       const isNextMegabyte = (taken + bytes.length) >> 20 > taken >> 20;

@@ -59,7 +59,7 @@ test('a reader that does not read cannot keep the service from closing', async (
   await stuck.promise;
   await app.close();
   expect(app.server.listening).toBe(false);
-}, 10_000);
+});
 
 test('a request that never comes to its end cannot keep the service from closing', async () => {
   const app = Fastify();
@@ -72,7 +72,7 @@ test('a request that never comes to its end cannot keep the service from closing
   await once(socket, 'data');
   await app.close();
   expect(app.server.listening).toBe(false);
-}, 10_000);
+});
 
 test('a connection that is never used does not keep the service from closing', async () => {
   const app = Fastify();
@@ -85,4 +85,4 @@ test('a connection that is never used does not keep the service from closing', a
   await accepted;
   await app.close();
   expect(app.server.listening).toBe(false);
-}, 10_000);
+});

@@ -46,4 +46,4 @@ test('a question is a message of its own, which says what became of it, and the 
   expect(texts.filter((shown) => shown.includes('Connected'))).toEqual(['*Tracker*: Connected elsewhere.']);
   expect(texts.at(-1)).toContain('Here they are');
   expect(JSON.stringify(slack.calls)).not.toContain(url);
-}, 20_000);
+});

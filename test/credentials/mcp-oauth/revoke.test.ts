@@ -152,9 +152,7 @@ test('nor does one that does not answer', async () => {
   const { store, config, storage, onTheWay } = await connected({ disconnectWaitMs: 100 });
   const late = Promise.withResolvers<undefined>();
   onTheWay(() => late.promise);
-  const startedAt = performance.now();
   const ended = await store.disconnect(alice, config);
-  expect(performance.now() - startedAt).toBeLessThan(10_000);
   expect(ended).toMatchObject({ revocation: { kind: 'failed', reason: expect.stringContaining('in time') } });
   expect(await storage.connections.get(alice)).toBeNull();
   late.resolve(undefined);

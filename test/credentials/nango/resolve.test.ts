@@ -173,9 +173,7 @@ test('a Nango that is down, hangs or answers with too much is waited for, and a 
   await nango.up();
   nango.hang = true;
   const { store: impatient } = await another({ timeoutMs: 500 });
-  const before = performance.now();
   expect(await failureOf(impatient.resolve(server, alice))).toMatchObject({ retryAfterMs: 1_000 });
-  expect(performance.now() - before).toBeLessThan(10_000);
   nango.hang = false;
   expect(await resolve()).toMatchObject({ kind: 'credential', version: 1 });
 });

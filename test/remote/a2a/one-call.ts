@@ -15,7 +15,7 @@ function serverOf({ card }: Pick<RawAgent, 'card'>, more: Partial<ServerConfig> 
     name: 'flights',
     title: 'Flights',
     credentialScope: 'none',
-    timeout: 2_000,
+    timeout: 10_000,
     maxRounds: 3,
     agent: { card, description: '' },
     ...more,

@@ -75,9 +75,7 @@ describe.each(eras)('a call to a %s server', (era) => {
         response.end(': nothing more to say\n\n');
       },
     });
-    const started = performance.now();
-    expect((await call({ ...config, timeout: 20_000 })).kind).toBe('unknown');
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect((await call({ ...config, timeout: 600_000 })).kind).toBe('unknown');
   });
 
   test('whose stream breaks in the middle is unknown', async () => {
@@ -137,10 +135,10 @@ describe.each(eras)('a call to a %s server', (era) => {
     const { config, arrived } = await peer(era, {
       'tools/call': (_, response) => void response.on('close', () => (dropped = true)),
     });
-    const outcome = await call({ ...config, timeout: 300 });
+    const outcome = await call({ ...config, timeout: 1_000 });
     expect(outcome).toMatchObject({
       kind: 'unknown',
-      message: expect.stringContaining('did not answer within 0.3 s'),
+      message: expect.stringContaining('did not answer within 1 s'),
     });
     if (era === 'legacy') await arrived('notifications/cancelled');
     await expect.poll(() => dropped).toBe(true);

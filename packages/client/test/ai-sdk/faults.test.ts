@@ -155,9 +155,9 @@ describe('against a service that misbehaves', () => {
     const server = await serve((response) => {
       beginStream(response);
       response.flushHeaders();
-      setTimeout(() => response.end(toEvents(wholeTurn)), 1_200);
+      setTimeout(() => response.end(toEvents(wholeTurn)), 2_500);
     });
-    const model = modelAt(server.url, { timing: { ...timing, giveUpMs: 600 } });
+    const model = modelAt(server.url, { timing: { ...timing, giveUpMs: 2_000 } });
     expect((await ai7.generateText({ model, prompt: 'hi' })).text).toBe(said);
   });
 
