@@ -323,6 +323,15 @@ test('definitions that never end are given up', { timeout: 60_000 }, async () =>
   ]);
 });
 
+test('definitions in Node do not end the process that reads them', async () => {
+  const before = `import { exit } from 'node:process'; exit(0);`;
+  expect(
+    await problemsOf({ 'a.ts': toolModule(`run: undefined, execute: () => 'done'`, { before }) }),
+  ).toEqual([
+    'they cannot be loaded: their code ends early: look for process.exit or an await outside of the functions',
+  ]);
+});
+
 test('what a definition may not reach when it is loaded is told, too', async () => {
   expect(await problemsOf({ 'a.ts': toolModule('', { before: 'console.log(process.env.HOME);' }) })).toEqual([
     expect.stringMatching(/^a\.ts: it throws when it is loaded: (console|process) is not defined/),

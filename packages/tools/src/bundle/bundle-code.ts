@@ -2,12 +2,14 @@
  * Bundles an author's code into one file with rolldown: tools that ask for workflows, everything else for Node. The output
  * does not depend on where the folder is.
  */
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import type { OutputOptions, Plugin, RolldownBuild } from 'rolldown';
 import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 import { RefusedImports, ToolFolderError } from './tool-files.ts';
@@ -273,20 +275,47 @@ function firstLine(message: string): string {
 }
 
 /** Loads an author's module for Node from its text. Rejects if that takes too long: its code waits outside of functions. */
-export async function loadForNode(
+export function loadForNode(
   code: string,
   { timeoutMs, name = 'tools' }: { timeoutMs: number; name?: string },
 ): Promise<Record<string, unknown>> {
-  // A folder that only we can read and write, and that is removed once the code is loaded.
+  return withFile(code, name, async (file) => {
+    const loading = import(pathToFileURL(file).href) as Promise<Record<string, unknown>>;
+    return (await withTimeout(loading, timeoutMs, null)) ?? notLoaded(timeoutMs);
+  });
+}
+
+/**
+ * The text that a module for Node posts to its parent. It runs in a thread, which can be ended even in an endless loop. A child
+ * process would show our environment in `/proc`.
+ */
+export function postedInNode(code: string, timeoutMs: number): Promise<string> {
+  return withFile(code, 'tools', async (file) => {
+    const thread = new Worker(file);
+    try {
+      const first = Promise.race([once(thread, 'message'), once(thread, 'exit')]) as Promise<[unknown]>;
+      const [posted] = (await withTimeout(first, timeoutMs, null)) ?? notLoaded(timeoutMs);
+      if (typeof posted === 'string') return posted;
+      throw new Error('their code ends early: look for process.exit or an await outside of the functions');
+    } finally {
+      await thread.terminate();
+    }
+  });
+}
+
+function notLoaded(timeoutMs: number): never {
+  throw new Error(
+    `not loaded within ${timeoutMs / 1000} s: look for a loop or an await outside of the functions`,
+  );
+}
+
+/** In a folder that only we can read and write, and that is removed afterwards. */
+async function withFile<T>(code: string, name: string, use: (file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-tools-'));
   try {
     const file = path.join(folder, `${name}.mjs`);
     await writeFile(file, code, { mode: 0o600 });
-    const loading = import(pathToFileURL(file).href) as Promise<Record<string, unknown>>;
-    const loaded = await withTimeout(loading, timeoutMs, null);
-    if (loaded === null)
-      throw new Error(`not loaded within ${timeoutMs / 1000} s: look for an await outside of the functions`);
-    return loaded;
+    return await use(file);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,12 +1,12 @@
 /**
- * Runs the author's definitions once to read the tools: in a context that cannot reach the service, or in this process for
- * modules that need Node.
+ * Runs the author's definitions once to read the tools: in a context that cannot reach the service, or in a thread for modules
+ * that need Node.
  */
 import path from 'node:path';
 import { createContext, Script } from 'node:vm';
 import { problemsTogether } from '../describe-tools.ts';
 import type { DescribedTools, ToolDescription } from '../describe-tools.ts';
-import { activityNames, bundleForNode, bundleTools, loadForNode } from './bundle-code.ts';
+import { activityNames, bundleForNode, bundleTools, postedInNode } from './bundle-code.ts';
 import { findToolFiles, RefusedImports, ToolFolderError } from './tool-files.ts';
 import type { ToolFiles } from './tool-files.ts';
 
@@ -78,11 +78,14 @@ async function describeForWorkflows(files: ToolFiles, activities: string[] | nul
 }
 
 async function describeForNode(files: ToolFiles, activities: string[] | null): Promise<Described> {
-  const { code } = await bundleForNode(entryOf(files, activities), activities ?? []);
-  const loaded = await loadForNode(code, { timeoutMs: longestLoadMs }).catch((error: unknown) => {
+  const entry = entryOf(files, activities);
+  entry.code +=
+    "\nimport { parentPort } from 'node:worker_threads';\nparentPort.postMessage(await described);";
+  const { code } = await bundleForNode(entry, activities ?? []);
+  const text = await postedInNode(code, longestLoadMs).catch((error: unknown) => {
     throw new ToolFolderError(files.folder, [`they cannot be loaded: ${(error as Error).message}`]);
   });
-  return { ...(JSON.parse(await (loaded['described'] as Promise<string>)) as DescribedTools), pages: [] };
+  return { ...(JSON.parse(text) as DescribedTools), pages: [] };
 }
 
 function entryOf(files: ToolFiles, activities: string[] | null): { files: ToolFiles; code: string } {
