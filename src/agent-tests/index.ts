@@ -48,24 +48,25 @@ export interface Agents {
   restart(): Promise<void>;
   /** What happened in all turns, for people. */
   transcript(): Promise<string>;
+  /** Follows their turns no longer. Otherwise a turn that waits would keep the runner alive. `withAgents` calls it. */
+  leave(): void;
 }
 
 /**
  * The agents of a file, with users, accounts and conversations of their own. The service behind them is started once in a
  * process of the runner.
  */
-export async function testAgents(options: AgentsOptions): Promise<Agents> {
-  return agentsWith(options, []);
-}
-
-/** `turns`: gets those that are started. */
-async function agentsWith({ timeout = '10s', ...options }: AgentsOptions, turns: Turn[]): Promise<Agents> {
+export async function testAgents({ timeout = '10s', ...options }: AgentsOptions): Promise<Agents> {
   const service = await serviceFor(options);
+  const turns: Turn[] = [];
   const tenant = `test-${randomUUID()}`;
   return {
     as: (user) => personOf({ service, tenant, user, turns, timeoutMs: readDuration(timeout) }),
     restart: () => service.restart(),
     transcript: async () => (await Promise.all(turns.map((turn) => turn.transcript()))).join('\n\n'),
+    leave() {
+      for (const turn of turns) turn.leave();
+    },
   };
 }
 
@@ -109,15 +110,14 @@ export function withAgents(
   body: (agents: Agents) => Promise<void>,
 ): () => Promise<void> {
   return async () => {
-    const turns: Turn[] = [];
-    const agents = await agentsWith(options, turns);
+    const agents = await testAgents(options);
     try {
       await body(agents);
     } catch (error) {
       if (isNativeError(error)) await addTranscript(error, agents);
       throw error;
     } finally {
-      for (const turn of turns) turn.leave();
+      agents.leave();
     }
   };
 }

@@ -122,3 +122,18 @@ test('docs/testing-agents.md runs as printed; a failure prints the transcript, a
 
   expect(await interludeTest(folder, 'nowhere.test.ts')).toMatchObject({ code: 2 });
 });
+
+test('a runner ends after its hook has left the agents, though a turn waits', async () => {
+  const folder = folderOfPage();
+  const hooks = `before(async () => { agents = await testAgents({ file }); });
+after(() => agents.leave());
+test('asks', async () => {
+  await (await agents.as('alice').send('assistant', 'A table for four', { model })).question();
+});`;
+  const head = readFileSync(path.join(folder, 'book.test.ts'), 'utf8').split("test('books a table'")[0];
+  const imports = head
+    ?.replace('{ test }', '{ after, before, test }')
+    .replace('withAgents }', 'testAgents, type Agents }');
+  writeFileSync(path.join(folder, 'hooks.test.ts'), `${imports}let agents: Agents;\n${hooks}\n`);
+  expect(await interludeTest(folder, 'hooks.test.ts')).toMatchObject({ code: 0 });
+});
