@@ -37,7 +37,7 @@ export default defineConfig({
       'test/setup/workflows-in-process.ts',
     ],
     testTimeout: 60_000,
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
     reporters: ['default', new UnfinishedTests()],
     // A line per file, not one per test that takes longer than usual: a log that is read to its end.
     slowTestThreshold: Number.MAX_SAFE_INTEGER,
@@ -61,7 +61,6 @@ export default defineConfig({
           provide: { suite: 'full' },
           // Processes, browsers and long sequences, on a machine that is busy with them.
           testTimeout: 120_000,
-          hookTimeout: 120_000,
           sequence: { groupOrder: 1 },
         },
       },

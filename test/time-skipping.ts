@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Connection } from '@temporalio/client';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { temporal } from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { readTools } from '../scripts/setup/tools.mjs';
@@ -56,27 +56,28 @@ async function start(path: string): Promise<TestWorkflowEnvironment> {
     server.kill('SIGKILL');
     await ended;
   };
-  const address = `127.0.0.1:${port}`;
-  const latest = Date.now() + timeoutMs;
-  for (;;) {
+  // The way in which the SDK itself connects to a server that it has started; there is no public one.
+  const options = {
+    server: { type: 'existing' },
+    address: `127.0.0.1:${port}`,
+    namespace: 'default',
+    supportsTimeSkipping: true,
+  };
+  for (const latest = Date.now() + timeoutMs; ; await sleep(50)) {
     try {
-      const probe = await Connection.connect({ address, connectTimeout: 1_000 });
-      await probe.close();
-      break;
-    } catch (error) {
-      if (server.exitCode !== null || Date.now() > latest) {
+      const environment = (await TestWorkflowEnvironment['create'](options)) as TestWorkflowEnvironment;
+      const disconnect = environment.teardown.bind(environment);
+      environment.teardown = async () => {
+        await disconnect();
         await stop();
-        throw error;
-      }
+      };
+      return environment;
+    } catch (cause) {
+      const { exitCode } = server;
+      if (exitCode === null && Date.now() < latest) continue;
+      await stop();
+      const what = exitCode === null ? 'does not answer' : `ended with ${exitCode}`;
+      throw new Error(`The time-skipping server ${what}`, { cause });
     }
   }
-  // The way in which the SDK itself connects to a server that it has started; there is no public one.
-  const options = { server: { type: 'existing' }, address, namespace: 'default', supportsTimeSkipping: true };
-  const environment = (await TestWorkflowEnvironment['create'](options)) as TestWorkflowEnvironment;
-  const disconnect = environment.teardown.bind(environment);
-  environment.teardown = async () => {
-    await disconnect();
-    await stop();
-  };
-  return environment;
 }
