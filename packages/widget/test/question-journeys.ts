@@ -72,6 +72,9 @@ export async function severalJourney(setup: WidgetPageSetup): Promise<void> {
 export async function pointerJourney(setup: WidgetPageSetup): Promise<void> {
   const { page, notNow, leave } = await askThree(setup);
   const topOf = async (city: string) => (await notNow(city).boundingBox())?.y ?? NaN;
+  // They stay for a second and a half, which is not long for a test.
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 1_000);
   await notNow('Rome').hover();
   const before = await topOf('Bonn');
   await notNow('Rome').click();
@@ -82,6 +85,7 @@ export async function pointerJourney(setup: WidgetPageSetup): Promise<void> {
   await page.mouse.up();
   await page.locator('.dock', { hasText: '2 questions wait for you' }).waitFor();
   expect(await notNow('Oslo').count()).toBe(1);
+  await page.clock.resume();
   await leave();
 }
 
