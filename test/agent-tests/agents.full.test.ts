@@ -23,7 +23,7 @@ beforeAll(async () => {
   model = await createOpenAIServer({ reply: () => ({ kind: 'text', chunks: ['Good ', 'day.'] }) });
   Object.assign(under.env, { MODEL_URL: model.baseURL, CLERK_KEY: 'key' });
   agents = await testAgents(under);
-}, 120_000);
+});
 
 test('ten minutes expire the questions of one turn, and of no other', async () => {
   const alice = agents.as('alice');

@@ -43,7 +43,7 @@ const possible = Object.entries(troubles).filter(([name]) => !name.includes('dis
 
 test.each(possible)(
   '%s: the answer is refused and can be repeated',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async (_, begin) => {
     const turn = await setup.begin([asks({ one: form('One') }, 's1'), done('booked')]);
     const { elicitationId } = await turn.question(0);

@@ -32,4 +32,4 @@ test('a turn sends an argument as a header where its tool asks for it, with the 
   expect(sent).toEqual([
     expect.objectContaining({ headers: expect.objectContaining({ 'mcp-param-region': 'north' }) }),
   ]);
-}, 60_000);
+});

@@ -58,7 +58,7 @@ const eventIds = [
   ['without event ids', false],
 ] as const;
 
-describe('the reference server with everything', { timeout: 60_000 }, () => {
+describe('the reference server with everything', () => {
   let server: PeerProcess;
   beforeAll(async () => {
     server = await startEverything();
@@ -120,7 +120,7 @@ describe('the reference server with everything', { timeout: 60_000 }, () => {
   });
 });
 
-describe.each(eventIds)('a server of the first SDK, %s', { timeout: 60_000 }, (_, hasEventIds) => {
+describe.each(eventIds)('a server of the first SDK, %s', (_, hasEventIds) => {
   let server: V1Server;
   afterEach(() => server.stop());
   const start = async (call: [tool: string, input?: object]) => {
@@ -198,7 +198,7 @@ describe.each([
   ['in both eras', 'both', false],
   ['in the old era, with event ids', 'legacy', true],
   ['in the old era, without event ids', 'legacy', false],
-] as const)('a server of the second SDK, %s', { timeout: 60_000 }, (_, era, hasEventIds) => {
+] as const)('a server of the second SDK, %s', (_, era, hasEventIds) => {
   let server: AskingServer;
   afterEach(() => server.stop());
 
@@ -220,7 +220,7 @@ describe.each([
 describe.each([
   ['third', 'with event ids', true],
   ['third', 'without event ids', false],
-] as const)('a server of FastMCP’s %s version, %s', { timeout: 60_000 }, (version, _, hasEventIds) => {
+] as const)('a server of FastMCP’s %s version, %s', (version, _, hasEventIds) => {
   let start: FastMCPStart;
   beforeAll(async () => {
     start = await startFastMCP(version, { hasEventIds });
@@ -261,7 +261,7 @@ describe.each([
   ['Go’s SDK without sessions, in rounds', 'rounds', () => startGo('sdk', 'stateless')],
   ['mcp-go', 'book', () => startGo('mcp-go', 'sessions')],
   ['the SDK for Rust', 'book', () => startRmcp('sessions')],
-] as const)('a server of %s', { timeout: 60_000 }, (_, tool, startServer) => {
+] as const)('a server of %s', (_, tool, startServer) => {
   let start: FastMCPStart;
   beforeAll(async () => {
     start = await startServer();
@@ -284,7 +284,7 @@ describe.each([
   });
 });
 
-describe('a tool of FastMCP’s fourth version that asks in rounds', { timeout: 60_000 }, () => {
+describe('a tool of FastMCP’s fourth version that asks in rounds', () => {
   let start: FastMCPStart;
   beforeAll(async () => {
     start = await startFastMCP('fourth', { hasEventIds: false });

@@ -36,7 +36,7 @@ beforeAll(async () => {
   });
   stack.defer(() => deployment.stop());
   service = await deployment.start('start');
-}, 60_000);
+});
 afterAll(() => stack.disposeAsync());
 
 afterEach(showOutput(() => deployment));

@@ -38,7 +38,7 @@ beforeAll(async () => {
   });
   stack.defer(() => service.stop());
   alice = await service.as('alice');
-}, 60_000);
+});
 afterAll(() => stack.disposeAsync());
 
 /** To Temporal; what comes back can be kept for later. */

@@ -292,11 +292,11 @@ describe.each([inject('suite') === 'release' ? 6 : 7] as const)('a chat of AI SD
 
   test('of a second viewer does, too', async () => {
     await everywhere('cut', { look: 'network error', first: 'resume' }, [], longTurn);
-  }, 60_000);
+  });
 
   test('of a page that was loaded again in the middle of the question does, too', async () => {
     await everywhere('cut', { look: 'as it is', first: 'resume' }, untilQuestion, afterQuestion);
-  }, 60_000);
+  });
 });
 
 /** It appends any replay to what it has: a page that lost its stream makes a new chat. */
@@ -327,7 +327,7 @@ test('a new chat of AI SDK 5 has the whole message, wherever the one before was 
   await Promise.all([reading, ...resuming.map(({ done }) => done)]);
   expect(whole.parts()).toHaveLength(longMessage.length + 8);
   for (const { client } of back) expect(client.messages).toEqual(whole.messages);
-}, 60_000);
+});
 
 describe('our own client', () => {
   const timing = { firstRetryMs: 1, lastRetryMs: 20, silenceMs: 60_000, giveUpMs: 60_000 };

@@ -33,7 +33,7 @@ beforeAll(async () => {
   });
   deployment.defer(() => rounds.stop());
   await deployment.startTemporal(temporalPort);
-}, 60_000);
+});
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 
@@ -66,7 +66,7 @@ async function listIssues(): Promise<void> {
   expect(stream.text()).toContain('Here they are');
 }
 
-test('old key reads, new key writes, and then the old one is gone', { timeout: 120_000 }, async () => {
+test('old key reads, new key writes, and then the old one is gone', async () => {
   await deploy(k1);
   const alice = await deployment.caller('alice');
   const first = await alice.chat('list my open issues');

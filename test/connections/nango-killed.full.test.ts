@@ -26,7 +26,7 @@ beforeAll(async () => {
   deployment = await createDeployment({ env: envOf(nango, mcp) });
   browser = await launchChromium({ isStrict: true });
   nango.sendWebhooksTo(`${deployment.baseUrl}/webhooks/nango`);
-}, 60_000);
+});
 afterAll(async () => {
   await browser.close();
   await deployment.stop();

@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   stack.defer(() => desk.stop());
   alice = await service.as('alice');
-}, 120_000);
+});
 afterAll(() => stack.disposeAsync());
 
 interface Question {

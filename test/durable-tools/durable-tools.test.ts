@@ -110,7 +110,7 @@ test('tools of two delegates ask at once: one is answered over HTTP, the other o
   await stream.finished();
   expect(stream.text()).toContain('alice said 7');
   expect(stream.text()).toContain('alice said 8');
-}, 30_000);
+});
 
 describe('a tool that asks', () => {
   test('goes on with the answer, has its effect once, and says who asks and how far it is', async () => {

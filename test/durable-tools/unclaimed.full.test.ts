@@ -54,7 +54,7 @@ test.concurrent.for(['call jot {"line":"Home"}', 'call greet {"name":"Ada"}'])(
   },
 );
 
-test('a call that waits for a worker ends at once with its turn', { timeout: 30_000 }, async () => {
+test('a call that waits for a worker ends at once with its turn', async () => {
   const { conversation, stream } = await start('call jot {"line":"Home"}');
   await stream.until(({ type }) => type === 'tool-input-available');
   await used.alice.cancel(conversation);

@@ -76,7 +76,7 @@ beforeAll(async () => {
   const connection = await Connection.connect({ address: temporalServer.address });
   deployment.defer(() => connection.close());
   temporal = new Client({ connection, namespace: 'default' });
-}, 60_000);
+});
 afterAll(async () => {
   await deployment.stop();
   await operator.query(`drop owned by ${role}`);
@@ -176,7 +176,7 @@ test(
 
 test(
   'a worker whose version older processes cannot run is ready before it is current, so that a rolling update stops them',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     await worker?.kill('SIGTERM');
     await operator.query('delete from deployed_versions');

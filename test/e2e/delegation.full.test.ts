@@ -12,7 +12,7 @@ let service: ServiceProcess;
 beforeAll(async () => {
   deployment = await createDeployment();
   service = await deployment.start('start');
-}, 60_000);
+});
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 
@@ -27,7 +27,7 @@ async function killAndRestart(meanwhile = () => {}): Promise<void> {
 
 test(
   'killed while the other agent waits for the user, who connects afterwards',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async () => {
     const alice = deployment.client('alice');
     const turn = say(alice, 'ask the editor to ask the researcher to list my open issues', delegating);
@@ -47,7 +47,7 @@ test(
 
 test(
   'killed while tools of two other agents run: one is repeated, the other is not',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async () => {
     const alice = deployment.client('alice');
     const listed = ran('list_issues');

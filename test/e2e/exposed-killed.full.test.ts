@@ -38,7 +38,7 @@ beforeAll(async () => {
   deployment.defer(() => hotel.close());
   await deployment.startTemporal(port);
   [worker] = await Promise.all([deployment.start('worker'), deployment.start('server')]);
-}, 120_000);
+});
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 
@@ -82,7 +82,7 @@ async function approveOpenQuestion(): Promise<void> {
 test.each([
   ['input required', true, 'Rome'],
   ['pushed', false, 'Bern'],
-])('%s: approved after the worker died', { timeout: 60_000 }, async (_, isModern, city) => {
+])('%s: approved after the worker died', async (_, isModern, city) => {
   const client = await connect(isModern, async () => {
     await anotherWorker();
     await approveOpenQuestion();
@@ -103,4 +103,4 @@ test('in words: the model may not approve, and the refusal reaches the tool afte
   expect((await answer('accept'))._meta).toHaveProperty('elicitationPending');
   expect(await answer('decline')).toMatchObject({ isError: true });
   expect(booked).not.toContain('Oslo');
-}, 60_000);
+});

@@ -13,7 +13,7 @@ beforeAll(async () => {
     env: { TEMPORAL_ADDRESS: `127.0.0.1:${port}`, INTERLUDE_KEYS: someKeys },
   });
   await deployment.startTemporal(port);
-}, 60_000);
+});
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 

@@ -64,7 +64,7 @@ beforeAll(async () => {
   ]);
   // The server's tools are learnt.
   await say(deployment.client('alice'), 'hello').end();
-}, 120_000);
+});
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 

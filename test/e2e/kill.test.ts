@@ -50,7 +50,7 @@ beforeAll(async () => {
   deployment = await createDeployment({ env: { MODEL_URL: model.baseURL } });
   deployment.defer(() => model.stop());
   service = await deployment.start('start');
-}, 60_000);
+});
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 
@@ -142,7 +142,7 @@ describe('killed while its turns are at work', () => {
     turns.story = say(alice, '', { agentId: 'writer', message });
     await turns.story.until((view) => textOf(view) === 'Once up');
     await killAndRestart(() => done.release());
-  }, 60_000);
+  });
 
   test('a call that only reads is made again, and its answer arrives', { timeout: 90_000 }, async () => {
     const view = await turns.list.end();

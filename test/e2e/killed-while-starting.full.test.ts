@@ -101,7 +101,7 @@ test(
   },
 );
 
-test('the tasks of a delegate have the same time-out as those of its turn', { timeout: 60_000 }, async () => {
+test('the tasks of a delegate have the same time-out as those of its turn', async () => {
   const turn = say(deployment.client('alice'), 'delegate');
   expect((await turn.end()).status).toBe('completed');
   const parent = workflowIdOf(turn);

@@ -12,13 +12,13 @@ let service: ServiceProcess;
 beforeAll(async () => {
   deployment = await createDeployment();
   service = await deployment.start('start');
-}, 60_000);
+});
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 
 test(
   'killed while a dozen turns are at it: each goes on as the turn it was, and nothing is done twice',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async () => {
     const alice = deployment.client('alice');
     const first = say(alice, 'list my open issues');

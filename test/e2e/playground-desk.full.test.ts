@@ -13,7 +13,7 @@ beforeAll(async () => {
   page = await context.newPage();
   await page.goto(playground.baseUrl);
   await page.getByLabel('Agent').selectOption('desk');
-}, 120_000);
+});
 afterAll(() => playground.stop());
 
 const card = (words: string) => page.locator('.card', { hasText: words });

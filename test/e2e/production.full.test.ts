@@ -47,7 +47,7 @@ beforeAll(async () => {
   });
   deployment.defer(() => Promise.all([balancer.stop(), database.stop()]));
   await deployment.startTemporal(temporalPort);
-}, 60_000);
+});
 beforeEach(startTheDead, 60_000);
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
@@ -75,7 +75,7 @@ function workerOf(turnId: string | null): number {
 
 test(
   'the API that streams and the worker that keeps the turn are killed: the stream goes on at the other API, the turn on the other worker',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async () => {
     const alice = deployment.client('alice');
     const turn = say(alice, 'list my open issues');
@@ -108,7 +108,7 @@ test(
 
 test(
   'no worker lives when the answer is given: it is taken all the same, and the tool runs once when one is back',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async () => {
     const executed = deployment.tracker.calls.length;
     const bob = deployment.client('bob');
@@ -149,7 +149,7 @@ test('the doctor finds nothing wrong, and the audit of what was done is sealed',
 
 test(
   'the database goes away and comes back: requests are told so, an open stream holds, and nothing is left half-started',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async () => {
     deployment.tracker.revoke('bob');
     const bob = deployment.client('bob');

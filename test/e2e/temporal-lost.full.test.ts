@@ -9,7 +9,7 @@ import type { Deployment } from './deployment.ts';
 let deployment: Deployment;
 beforeAll(async () => {
   deployment = await createDeployment();
-}, 60_000);
+});
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 

@@ -32,7 +32,7 @@ beforeAll(async () => {
   temporal = await startTemporal();
   deployment.defer(() => temporal.stop());
   await deployment.start('start');
-}, 60_000);
+});
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 
@@ -70,7 +70,7 @@ test("bob opens alice's link and gets nothing; alice connects, and her turn goes
 
 test(
   'Temporal goes away and comes back: nothing starts meanwhile, and an answer and an account that come meanwhile count',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async () => {
     const executed = deployment.tracker.calls.length;
     const bob = deployment.client('bob');

@@ -147,7 +147,7 @@ beforeAll(async () => {
   await say(deployment.client('alice'), 'hello').end();
   server.play(...Object.values(cases).map(() => answerCall));
   await killWorker();
-}, 120_000);
+});
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 
@@ -224,7 +224,7 @@ async function endOf(turn: Watched | undefined) {
 
 test.each(Object.keys(cases))(
   '%s: nobody is asked again, the calls are made once, the model reads the truth',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async (name) => {
     const { city = '', ends = { server: once, own: once, plain: once } } = cases[name] ?? {};
     const pair = turns.get(name);

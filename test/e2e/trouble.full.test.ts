@@ -29,7 +29,7 @@ beforeAll(async () => {
   deployment = await createDeployment({ env: { MODEL_URL: `http://127.0.0.1:${line.port}/v1` } });
   deployment.defer(() => Promise.all([line.stop(), model.stop()]));
   await deployment.start('start');
-}, 60_000);
+});
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 
@@ -72,7 +72,7 @@ describe('the model', () => {
     expect(textOf(await turn.end())).toBe('All is well.');
   });
 
-  test('stays away: the turn ends with what to do, and the next one works', { timeout: 90_000 }, async () => {
+  test('stays away: the turn ends with what to do, and the next one works', async () => {
     line.refuse();
     line.cut();
     const turn = tell('is it still there?');

@@ -36,11 +36,11 @@ describe.each([-5, 5])(
       api = deployment.spawn('server', shiftedClock(minutes * minuteMs));
       // It answers as soon as it listens. Whether it is ready is for another test.
       await vi.waitFor(() => fetch(`${deployment.baseUrl}/healthz`), 40_000);
-    }, 120_000);
+    });
     afterAll(() => deployment.stop());
     afterEach(showOutput(() => deployment));
 
-    test('an answer counts, and the turn goes on', { timeout: 90_000 }, async () => {
+    test('an answer counts, and the turn goes on', async () => {
       const turn = say(deployment.client('alice'), listing);
       const { elicitationId } = await turn.question();
       const { conversationId } = turn.message;
@@ -50,7 +50,7 @@ describe.each([-5, 5])(
       expect(await turn.end()).toMatchObject({ status: 'completed' });
     });
 
-    test('a turn that waits makes room for the next message', { timeout: 90_000 }, async () => {
+    test('a turn that waits makes room for the next message', async () => {
       const alice = deployment.client('alice');
       const turn = say(alice, listing);
       await turn.question();
@@ -60,7 +60,7 @@ describe.each([-5, 5])(
       expect(questionsIn(await turn.end())).toMatchObject([{ status: 'cancel' }]);
     });
 
-    test('one that is terminated ends within seconds, and others wait on', { timeout: 90_000 }, async () => {
+    test('one that is terminated ends within seconds, and others wait on', async () => {
       const alice = deployment.client('alice');
       const [waiting, terminated] = [say(alice, listing), say(alice, listing)];
       await Promise.all([waiting.question(), terminated.question()]);

@@ -22,7 +22,7 @@ beforeAll(async () => {
   built = stack.use(await buildPackages('packages', 'service'));
   project = await installAll(built, ['@types/node', '@types/react', 'react']);
   stack.defer(() => project.remove());
-}, 120_000);
+});
 afterAll(() => stack.disposeAsync());
 
 /** An empty folder, with this package alone. */

@@ -42,7 +42,7 @@ beforeAll(async () => {
   stack.defer(() => service.stop());
   line = await startTcpProxy({ to: Number(new URL(service.baseUrl).port) });
   stack.defer(() => line.stop());
-}, 120_000);
+});
 afterAll(() => stack.disposeAsync());
 
 async function servePage(code: string): Promise<string> {

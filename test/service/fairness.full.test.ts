@@ -55,12 +55,12 @@ beforeAll(async () => {
     );
     return workflowExecution?.workflowId ?? '';
   };
-}, 60_000);
+});
 afterAll(() => stack.disposeAsync());
 
 test(
   'the turn of a tenant comes before most of those that another has queued earlier',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const callerOf = async (tenant: string) =>
       createCaller(service.baseUrl, await createApiKey(service.storage, tenant));

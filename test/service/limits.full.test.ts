@@ -106,4 +106,4 @@ test('a process that is busy for seconds refuses turns, and lets them start agai
     .finally(() => (isBusy = false));
   await working;
   await expect.poll(() => overload.refusal('acme'), soon).toBeNull();
-}, 60_000);
+});

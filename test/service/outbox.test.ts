@@ -165,7 +165,7 @@ test('a burst of more than is handed to the process at once is delivered to its 
   await Promise.all(turns.map(({ questions }) => answer(storage, questions[0]!)));
   await expect.poll(marks).toEqual([]);
   for (const { turn, ids } of turns) expect(await signalsTo(turn)).toEqual([ids]);
-}, 60_000);
+});
 
 test('a turn that is to stop has its workflow cancelled; a turn that was ended, also its calls abandoned', async () => {
   const { storage, waitingTurn, marks, abandoned } = await setUp();
@@ -221,7 +221,7 @@ test('a workflow that Temporal does not know is tried again as long as its turn 
   await expect.poll(() => marks()[0]?.failures).toBeGreaterThan(0);
   await storage.turns.end(lost, 'failed', { isOwn: true });
   await expect.poll(marks).toEqual([]);
-}, 60_000);
+});
 
 test('histories that Temporal refuses to list are left to its retention in the end, and operators get to know it once', async () => {
   const lines: { msg: string }[] = [];

@@ -79,7 +79,7 @@ async function say(user: string): Promise<Sent> {
 
 test(
   'refuses starts and says when to come back, accepts answers, and cuts no stream',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async () => {
     const asked = createCaller(deployment.baseUrl, key, new Set(), 'asked');
     const waiting = await asked.chat('ask me', { conversation: 'asked' });

@@ -103,7 +103,7 @@ describe.skipIf(found.kind === 'missing').each([
 
   test(
     'another client of the pool finds nothing of ours on its server connection',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async () => {
       const { url, pooled, database } = await setUp();
       const [one, other] = [await open(database), await open(database)];
@@ -124,7 +124,7 @@ describe.skipIf(found.kind === 'missing').each([
 
   test(
     'work under one lock never overlaps while others shuffle the server connections',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async () => {
       const { database } = await setUp();
       const storages = await Promise.all(upTo(4).map(() => open(database)));
@@ -147,7 +147,7 @@ describe.skipIf(found.kind === 'missing').each([
 
   test(
     'more locks than the pool has connections are held one after the other, and never by each other’s work',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async () => {
       const { database } = await setUp();
       const storages = await Promise.all(upTo(3).map(() => open(database)));
@@ -196,7 +196,7 @@ describe.skipIf(found.kind === 'missing').each([
 
   test(
     'processes that start on an empty database at once bring it up together',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async () => {
       const { database } = await setUp();
       const children = upTo(2).map(() => startChild(database, { kind: 'open' }));
@@ -209,7 +209,7 @@ describe.skipIf(found.kind === 'missing').each([
 
   test(
     'a migration that fails leaves no lock, and the next process tries it again',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async () => {
       const { url, pooled, database } = await setUp();
       const client = await connect(url);
@@ -309,14 +309,14 @@ describe.concurrent('a direct address is refused, without its password', () => {
     return error.message;
   };
 
-  test('when it is another database', { timeout: 60_000 }, async () => {
+  test('when it is another database', async () => {
     const [url, other] = [await postgresUrl(), await postgresUrl()];
     expect(await refusal(url, other)).toMatch(
       /^DATABASE_DIRECT_URL \(127.0.0.1:\d+\/\w+\): notifications .* do not arrive there; write the address of the same database/,
     );
   });
 
-  test.skipIf(found.kind === 'missing')('when it is a pooler as well', { timeout: 60_000 }, async () => {
+  test.skipIf(found.kind === 'missing')('when it is a pooler as well', async () => {
     const { pooled } = await fresh();
     expect(await refusal(pooled, pooled)).toContain('past every pooler');
   });

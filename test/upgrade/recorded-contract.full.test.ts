@@ -57,7 +57,7 @@ beforeAll(() => {
     for (const event of events) readEvent(event, events, check);
   }
   mkdirSync(folder, { recursive: true });
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function readEvent(

@@ -127,4 +127,4 @@ test('what an author’s activity has done is not done again after a database th
   expect(left).toBeLessThan(0);
   expect(readFileSync(notesFile, 'utf8')).toBe('1: once\n');
   expect(stream.text()).toContain('note: it had begun');
-}, 90_000);
+});

@@ -48,7 +48,7 @@ beforeAll(async () => {
   const port = String(await freePort());
   other = { PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}` };
   processes = await startAll();
-}, 120_000);
+});
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 
@@ -162,7 +162,7 @@ test(
 
 test(
   'a task is cancelled on one API, and whoever watches it on the other is told',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     server.play(asks(question));
     const agent = await here();

@@ -45,7 +45,7 @@ test('a target that is slow to answer holds up no task, and is told all of it in
 
 test(
   'one that never answers is told the same again, and the rest when it does',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     await using silent = await startPushTarget();
     const release = silent.hold();

@@ -32,7 +32,7 @@ afterAll(() => target[Symbol.asyncDispose]());
 
 test(
   'the database is away for all attempts of a look: nothing is told twice',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async () => {
     const first = target.hold();
     const agent = await connectAgent(setup.service);

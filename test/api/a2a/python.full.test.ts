@@ -14,13 +14,13 @@ const setup = useAskingService();
 let python: Python;
 beforeAll(async () => {
   python = await pythonWith('a2a-sdk', '1.3.0');
-}, 120_000);
+});
 
 test.for([
   ['JSONRPC', '1.0'],
   ['HTTP+JSON', '1.0'],
   ['JSONRPC', '0.3'],
-])('over %s of %s', { timeout: 60_000 }, async ([binding = '', version = ''], { skip }) => {
+])('over %s of %s', async ([binding = '', version = ''], { skip }) => {
   if (python.kind === 'missing') return skip(python.why);
   const question = asks({ city: form('Which city?', { city: { type: 'string' } }) });
   setup.server.play(question, done(), question);

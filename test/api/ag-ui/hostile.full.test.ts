@@ -16,7 +16,7 @@ const resolved = (interruptId: string, payload: unknown) => ({ interruptId, stat
 const success = { outcome: { type: 'success' } };
 const browser = { agent: 'browser' };
 
-test('deep nesting is refused or not read, wherever it is', { timeout: 60_000 }, async () => {
+test('deep nesting is refused or not read, wherever it is', async () => {
   setup.server.play(askCity());
   const client = await connect(service, browser);
   const { interrupts } = await client.run(call);
@@ -141,7 +141,7 @@ test('marks of ours are not taken from a message', async () => {
 
 test(
   'a run sent fifty times at once is one turn; a hundred answers at once are one',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const token = await service.token('alice');
     const alice = { ...service, baseUrl: service.baseUrl, token: async () => token };

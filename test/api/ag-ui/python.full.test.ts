@@ -8,7 +8,7 @@ const setup = useAgUiService();
 let python: PythonClient | null;
 beforeAll(async () => {
   python = await startPythonClient();
-}, 120_000);
+});
 afterAll(() => python?.stop());
 
 testRuns(setup, 'python', () => python?.fetch);

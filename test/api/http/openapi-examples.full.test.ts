@@ -213,5 +213,5 @@ describe('a route answers as it is described when it is called with', () => {
     }
     expect(Object.keys(preparations).filter((id) => !seen.includes(`${id} 0`))).toEqual([]);
     expect(Object.keys(expected).filter((name) => !seen.includes(name))).toEqual([]);
-  }, 120_000);
+  });
 });

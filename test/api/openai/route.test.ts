@@ -259,7 +259,7 @@ describe('every error has a member that OpenAI clients understand:', () => {
     expect(response.headers['retry-after']).toBeDefined();
     expect(errorOf(response)).toMatchObject({ type: 'server_error', code: 'unavailable' });
     expect(await api.storage.turns.live({ tenant, conversation: 'unlucky' })).toBeNull();
-  }, 15_000);
+  });
 
   test('too many requests', async () => {
     const narrow = await startApi({ env: { RATE_LIMIT_PER_MINUTE: '1' } });

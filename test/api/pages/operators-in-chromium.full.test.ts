@@ -70,7 +70,7 @@ test('each page fits a phone, at twice the size too, and axe finds nothing', asy
   expect(await inspectPage(page, 'contents')).toEqual([]);
   await page.goto(`${publicUrl}/operators/questions/q1/expire`);
   expect(await inspectPage(page, 'expire')).toEqual([]);
-}, 60_000);
+});
 
 test('from the list to an expired question with the keyboard alone', async () => {
   const { page, storage } = await setUp();

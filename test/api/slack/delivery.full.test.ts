@@ -54,4 +54,4 @@ test('a delivery whose workflow is ended from outside leaves the turn alone', as
   const { status } = await setup.alice.answer({ conversationId, elicitationId, action: 'decline' });
   expect(status).toBeLessThan(300);
   await expect.poll(async () => (await logOf(ts)).at(-1)?.event.type).toBe('turn-ended');
-}, 30_000);
+});

@@ -6,7 +6,7 @@ import { untilSaid, useAskingInSlack } from './asking-in-slack.ts';
 const setup = await useAskingInSlack({ env: { ELICITATION_TIMEOUT: '15s' } });
 const { begin, openWindow, submit, statusOf, server } = setup;
 
-test('a question that expires while its window is open', { timeout: 90_000 }, async () => {
+test('a question that expires while its window is open', async () => {
   const asked = await begin([
     asks({ trip: form('Which city?', { city: { type: 'string', title: 'City' } }) }),
   ]);

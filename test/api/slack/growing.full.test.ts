@@ -41,7 +41,7 @@ test('a stream is ended before Slack ends it, and the text goes on in the next m
   const [stopped] = slack.calls.filter(({ method }) => method === 'chat.stopStream');
   expect(stopped?.args['ts']).toBe(chat.thread('C1', ts)[0]?.ts);
   expect(chat.thread('C1', ts).every(({ streamedSince }) => streamedSince === null)).toBe(true);
-}, 60_000);
+});
 
 test('a link whose label hides its address is none while it is streamed, and shows its host when it is complete', async () => {
   async function* inPieces() {
@@ -58,7 +58,7 @@ test('a link whose label hides its address is none while it is streamed, and sho
     .join('');
   expect(streamed).toBe('See [your bank]\u2060(https://evil.example/x) now.');
   expect(chat.texts('C1', ts)).toEqual(['See <https://evil.example/x|your bank> (evil.example) now.']);
-}, 60_000);
+});
 
 test('words of a model call that broke off are taken back, and what it says then is there once', async () => {
   let calls = 0;
@@ -75,7 +75,7 @@ test('words of a model call that broke off are taken back, and what it says then
   expect(calls).toBe(2);
   expect(result).toEqual({ status: 'delivered' });
   expect(chat.texts('C1', ts)).toEqual(['Words that count.']);
-}, 60_000);
+});
 
 test('words of an earlier step stay when a later model call was repeated and the thread is looked at anew', async () => {
   let calls = 0;
@@ -97,4 +97,4 @@ test('words of an earlier step stay when a later model call was repeated and the
   expect([calls, faults]).toEqual([3, []]);
   expect(result).toEqual({ status: 'delivered' });
   expect(chat.texts('C1', ts).map((text) => text.trim())).toEqual(['Words before.\n\nWords that count.']);
-}, 60_000);
+});

@@ -147,4 +147,4 @@ test('a Slack that answers with pages, breaks or is silent for a minute: the ans
   await untilTaken(window);
   await asked.end();
   expect(await statusOf(elicitationId)).toBe('accept');
-}, 120_000);
+});

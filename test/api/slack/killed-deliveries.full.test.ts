@@ -264,7 +264,7 @@ afterAll(() => setup.deployment.stop());
 afterEach(showOutput(() => setup.deployment));
 
 describe('the worker is killed', () => {
-  test.each(stages)('$name: everything is in the thread once', { timeout: 60_000 }, async (stage) => {
+  test.each(stages)('$name: everything is in the thread once', async (stage) => {
     const wanted =
       stage.kind === 'question'
         ? ['I have to ask.', '*Rounds*: Declined elsewhere.', 'That is all.']

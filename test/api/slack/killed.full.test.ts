@@ -72,7 +72,7 @@ beforeAll(async () => {
     deployment.start('server', other),
     deployment.start('worker'),
   ]);
-}, 120_000);
+});
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 
@@ -80,7 +80,7 @@ const urls = () => [deployment.baseUrl, other.PUBLIC_URL].map((base) => `${base}
 
 test(
   'a thousand events at once are acknowledged by either API, and each is handled once, also those that come again',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     await expect.poll(() => storage.slack.installations.get('T1')).not.toBeNull();
     // A channel for each of them, without a reader.
@@ -121,7 +121,7 @@ test(
 
 test(
   'an API is killed after it has acknowledged a message, and another one makes it a turn, once',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     await linkAlice(storage.slack);
     const asked = Promise.withResolvers<void>();

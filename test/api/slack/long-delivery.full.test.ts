@@ -54,7 +54,7 @@ beforeAll(async () => {
     },
   });
   await linkAlice(service.storage.slack);
-}, 120_000);
+});
 afterAll(async () => {
   await service.stop();
   await server.stop();

@@ -30,7 +30,7 @@ beforeAll(async () => {
   ]);
   await linkAlice(storage.slack);
   await addGlobex(slack, storage.slack);
-}, 120_000);
+});
 afterAll(() => setup.deployment.stop());
 afterEach(showOutput(() => setup.deployment));
 

@@ -77,7 +77,7 @@ beforeAll(async () => {
   };
   await writeFile(env['INTERLUDE_CONFIG'] ?? '', agentsFile({ shop: shopUrl }));
   await mark(storage);
-}, 60_000);
+});
 afterAll(() => stack.disposeAsync());
 
 function agentsFile(servers: Record<string, string>, tools = ['list']): string {

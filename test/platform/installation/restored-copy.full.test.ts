@@ -49,7 +49,7 @@ beforeAll(async () => {
   await Promise.all([deployment.start('worker'), deployment.start('server')]);
   alice = deployment.client('alice');
   await say(alice, 'hello').end();
-}, 90_000);
+});
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 

@@ -54,7 +54,7 @@ async function lose(...workflowIds: string[]): Promise<void> {
 
 test(
   'the thread in Slack says how the answer ended, and asks nobody any more',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const asked = await setup.begin(asksForCity());
     const { elicitationId } = await asked.question();
@@ -72,7 +72,7 @@ test(
 
 test(
   'a push target is told that its task has failed; what it is told again has the ids that it had',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     await using target = await startPushTarget();
     setup.server.play(asks({ city: form('Which city?', { city: { type: 'string' } }) }));
@@ -96,7 +96,7 @@ test(
 
 test(
   'a thread whose turn never began says so, and its next message is answered',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const threadTs = nextTs();
     const say = (ts: string) =>
@@ -113,7 +113,7 @@ test(
   },
 );
 
-test('a push target is told that a task has failed which never began', { timeout: 60_000 }, async () => {
+test('a push target is told that a task has failed which never began', async () => {
   await using target = await startPushTarget();
   const agent = await connectAgent(setup.service);
   const push = pushTo(target);

@@ -38,7 +38,7 @@ test('a thread in which a cut-off is lost ends, so that who waits for its answer
     while ((await said(loopOfPromises)) === 'cut off');
     lost += 1;
   }
-}, 120_000);
+});
 
 test('a thread that says nothing and does not rest is ended, and the log says so', async () => {
   const { said, errors } = startThread(
@@ -47,7 +47,7 @@ test('a thread that says nothing and does not rest is ended, and the log says so
   );
   expect(await said('loop')).toBe('ended');
   expect(errors).toHaveLength(1);
-}, 60_000);
+});
 
 test('a thread that rests is left alone, and so is one that is busy and answers', async () => {
   const { thread, said, errors } = startThread(
@@ -65,4 +65,4 @@ test('a thread that rests is left alone, and so is one that is busy and answers'
   await Promise.all(answers);
   expect(errors).toEqual([]);
   await thread.terminate();
-}, 120_000);
+});

@@ -108,7 +108,7 @@ test('an agent that is gone exposes nothing any more, also after a change that c
   expect(await exposed()).toEqual(['other']);
   await stack.disposeAsync();
   await connection.close();
-}, 60_000);
+});
 
 test('a start that waits until its version is current ends when the process stops', async () => {
   const { parts, connection, client } = await setUp();
@@ -136,13 +136,13 @@ test('a start that waits until its version is current ends when the process stop
   await asked.promise;
   stop.abort();
   await expect(started).rejects.toThrow('aborted');
-}, 60_000);
+});
 
 test('code of turns that cannot be loaded leaves no worker of tools', async () => {
   expect(await startWith(broken, [tools])).toBeInstanceOf(Error);
-}, 60_000);
+});
 
 test('code of tools that cannot be loaded leaves no worker of turns, and none of other tools', async () => {
   const brokenTools = { ...tools, hash: 'broken', workflows: broken };
   expect(await startWith((await readTurnCode()).code, [tools, brokenTools])).toBeInstanceOf(Error);
-}, 60_000);
+});

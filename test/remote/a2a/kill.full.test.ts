@@ -43,7 +43,7 @@ beforeAll(async () => {
   });
   stack.defer(() => near.stop());
   running = await Promise.all([near.start('start'), far.start('start')]);
-}, 120_000);
+});
 afterAll(() => stack.disposeAsync());
 afterEach(showOutput(() => near));
 

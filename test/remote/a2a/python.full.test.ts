@@ -70,7 +70,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => stack.disposeAsync());
 
-test.for(['python', 'oldpython'])('%s', { timeout: 60_000 }, async (name, { skip }) => {
+test.for(['python', 'oldpython'])('%s', async (name, { skip }) => {
   if (missing !== undefined) return skip(missing);
   const ask = (task: string) =>
     asTurn(alice, randomUUID(), (conversation) => alice.chat(`ask the ${name} to ${task}`, { conversation }));

@@ -6,7 +6,7 @@ import { begunTurn, deltas, seqs, text, upTo } from './fixtures.ts';
 
 onEachDatabase((subject) => {
   describe('several processes', () => {
-    test('that start on an empty database at once bring it up together', { timeout: 60_000 }, async () => {
+    test('that start on an empty database at once bring it up together', async () => {
       const database = await subject().fresh();
       const children = upTo(3).map(() => startChild(database, { kind: 'open' }));
       const exits = children.map(async (child) => (await once(child, 'exit'))[0] as number);
@@ -16,7 +16,7 @@ onEachDatabase((subject) => {
       await storage.close();
     });
 
-    test('that write into one conversation leave no gap and lose nothing', { timeout: 60_000 }, async () => {
+    test('that write into one conversation leave no gap and lose nothing', async () => {
       const { storage, database } = subject();
       const turn = await begunTurn(storage);
       const children = ['a', 'b'].map((name) =>
@@ -31,7 +31,7 @@ onEachDatabase((subject) => {
       expect(fromA).toEqual(Array.from({ length: 60 }, (_, index) => `a/${index}`));
     });
 
-    test('one killed while writing loses nothing it was told is written', { timeout: 60_000 }, async () => {
+    test('one killed while writing loses nothing it was told is written', async () => {
       const { storage, database } = subject();
       const turn = await begunTurn(storage);
       const child = startChild(database, { kind: 'append', turn, name: 'child', count: 100_000 });
@@ -51,7 +51,7 @@ onEachDatabase((subject) => {
       expect(await seqs(storage, turn)).toEqual(upTo(written.length + 1));
     });
 
-    test('exclude each other from the lock of a connection', { timeout: 60_000 }, async () => {
+    test('exclude each other from the lock of a connection', async () => {
       const { storage, database } = subject();
       const key = { tenant: 'acme', server: 'tracker', user: 'alice' };
       const child = startChild(database, { kind: 'hold-lock', key });

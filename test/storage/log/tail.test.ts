@@ -163,7 +163,7 @@ describe.each(['sqlite', 'postgres'] as const)('the tail of a conversation on %s
       expect(slow.entries).toMatchObject([{ seq, event: { delta: said(seq) } }]);
     }
     await Promise.all([fast.leave(), slow.leave()]);
-  }, 60_000);
+  });
 
   test.each([
     { merged: [] },

@@ -52,4 +52,4 @@ test('the examples of its page compile against the package as it is installed', 
   } finally {
     await project.remove();
   }
-}, 120_000);
+});

@@ -41,7 +41,7 @@ describe.each(['modern', 'legacy'] as const)('of the %s era', (era) => {
   beforeAll(async () => {
     server = await startRuleBreakingServer(era);
     report = await lint(['--all', '--era', era, '--answers', accepting, server.config.url]);
-  }, 60_000);
+  });
   afterAll(() => server.stop());
 
   const found = () =>

@@ -270,7 +270,7 @@ const failures: [what: string, reply: Reply, said: RegExp][] = [
 const ofFull = ['the reference server with everything', 'the second SDK', 'a hostile server'];
 const tried = peers.filter(({ name }) => ofFull.includes(name) === (inject('suite') === 'full'));
 
-describe.each(tried)('$name', { timeout: 120_000 }, (peer) => {
+describe.each(tried)('$name', (peer) => {
   let url = '';
   let stop = async (): Promise<void> => undefined;
   let missing: string | undefined;

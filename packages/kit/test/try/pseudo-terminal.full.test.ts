@@ -60,7 +60,7 @@ async function tryInTerminal(keys: [shown: RegExp, keys: string][]) {
 
 test.skipIf(!hasScript)(
   'each kind of field is asked, mistakes are explained, and what was typed arrives',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async () => {
     const { code, screen } = await tryInTerminal(dialogue.map(([shown, keys]) => [shown, `${keys}\r`]));
     expect(code, screen).toBe(0);
@@ -76,7 +76,7 @@ test.skipIf(!hasScript)(
   },
 );
 
-test.skipIf(!hasScript)('Ctrl+C at a prompt ends it with 130', { timeout: 60_000 }, async () => {
+test.skipIf(!hasScript)('Ctrl+C at a prompt ends it with 130', async () => {
   const { code } = await tryInTerminal([[/Your answer/, '\u0003']]);
   expect(code).toBe(130);
 });

@@ -21,7 +21,7 @@ let service: ServiceProcess;
 beforeAll(async () => {
   deployment = await createDeployment();
   service = await deployment.start('start');
-}, 60_000);
+});
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 
@@ -51,7 +51,7 @@ const thoughts = (editor: PlayedEditor) =>
 
 test(
   'while a question is open: its dialog stays, and the prompt ends as if nothing had been',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async () => {
     const editor = await openProgram();
     let decide = (_: object) => {};
@@ -78,7 +78,7 @@ test(
   },
 );
 
-test('before a prompt: it is sent once the service is back', { timeout: 90_000 }, async () => {
+test('before a prompt: it is sent once the service is back', async () => {
   const editor = await openProgram();
   const id = await editor.newSession();
   await service.kill('SIGKILL');

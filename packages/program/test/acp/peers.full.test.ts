@@ -135,7 +135,7 @@ const answersOf = ({ server }: typeof setup) =>
 const refusals: (PeerAnswer & object)[] =
   inject('suite') === 'release' ? [{ action: 'decline' }, { action: 'cancel' }] : [];
 
-describe.each([acpx, pythonClient])('$name', { timeout: 120_000 }, ({ missing, prompt }) => {
+describe.each([acpx, pythonClient])('$name', ({ missing, prompt }) => {
   beforeEach(async ({ skip }) => {
     const why = await missing();
     if (why !== undefined) skip(why);
@@ -187,7 +187,7 @@ describe.each([acpx, pythonClient])('$name', { timeout: 120_000 }, ({ missing, p
   });
 });
 
-describe('time is up', { timeout: 120_000 }, () => {
+describe('time is up', () => {
   const hurried = useAskingService({ env: { ELICITATION_TIMEOUT: '8s' } });
 
   test.for([acpx, pythonClient])(
@@ -204,7 +204,7 @@ describe('time is up', { timeout: 120_000 }, () => {
   );
 });
 
-describe('an approval', { timeout: 120_000 }, () => {
+describe('an approval', () => {
   const approving = useAskingService({
     env: { ASKING_APPROVAL: 'destructive' },
     annotations: { destructiveHint: true },
