@@ -11,6 +11,8 @@ import { findSignIn } from '@interlude-ai/program/login/sign-in-server.ts';
 import { signIn, signInWithBrowser, signInWithDevice, signOut } from '@interlude-ai/program/login/sign-in.ts';
 import { accessToken } from '@interlude-ai/program/login/find-token.ts';
 import { createKeptLogins } from '@interlude-ai/kit/terminal/kept-files.ts';
+import { checkLoginClient } from '../../src/cli/doctor/check-secrets.ts';
+import { loadConfig } from '../../src/platform/config/load-config.ts';
 import { spawnBound } from '../../src/platform/development/temporal-server.ts';
 import { bareEnvironment } from '../bare-environment.ts';
 import { launchChromium } from '../browsers/chromium.ts';
@@ -286,4 +288,18 @@ test('the guide shows the files of the example', () => {
     const text = readFileSync(path.join(source, name), 'utf8');
     expect(readGuide('sign-in')).toContainEqual(expect.objectContaining({ kind: 'file', name, text }));
   }
+});
+
+test('the doctor knows whether its client secret is right', async () => {
+  const check = async (secret: string) => {
+    const env = {
+      AUTH_ISSUER: `${keycloak}/realms/acme`,
+      AUTH_CLIENT_ID: 'interlude',
+      AUTH_CLIENT_SECRET: secret,
+    };
+    const { auth } = loadConfig(env, root);
+    return auth && (await checkLoginClient(auth, service));
+  };
+  expect(await check('change-me')).toEqual({ level: 'ok', text: 'it accepts our client' });
+  expect(await check('old')).toMatchObject({ code: 'issuer-client' });
 });

@@ -9,7 +9,7 @@ import { openKeys } from '../../credentials/sealing/key-file.ts';
 import { SealingError } from '../../credentials/sealing/key-ring.ts';
 import { slackTokenContext } from '../../credentials/sealing/sealed-values.ts';
 import type { AuthConfig, Config } from '../../platform/config/config.ts';
-import { createSlackClient, deadTokenCodes, troubleOf } from '../../remote/slack.ts';
+import { createSlackClient, deadTokenCodes, refusedClientCodes, troubleOf } from '../../remote/slack.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { ok, problem } from './findings.ts';
 import type { Code, Finding } from './findings.ts';
@@ -62,7 +62,7 @@ export async function checkSlack(
   return [...new Map(found.flat().map((finding) => [finding.text, finding])).values()];
 }
 
-const refusals = new Set([...deadTokenCodes, 'bad_client_secret', 'invalid_client_id']);
+const refusals = new Set([...deadTokenCodes, ...refusedClientCodes]);
 
 async function slackFindings(code: Code, what: string, asked: Promise<unknown>): Promise<Finding[]> {
   const trouble = await asked.then(() => null, troubleOf);
