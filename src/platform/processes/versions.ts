@@ -119,7 +119,7 @@ export async function rollBack(storage: Storage, deployment: string): Promise<{ 
     ]);
     if (current && coming !== undefined)
       throw new UnsupportedVersions(
-        `Version ${coming} has started and is not current yet; new turns start with version ${current.buildId}. Wait until ${ourCommand('versions list')} shows it as current, or stop its workers to stay with ${current.buildId} or to go back from it.`,
+        `Version ${coming} has started and is not current yet; new turns start with version ${current.buildId}. Wait until ${ourCommand('versions list')} shows it as current, or stop its workers to stay with ${current.buildId} or to go back from it; one that was killed counts for ${lease.ms / 1000} s.`,
       );
     if (!current || !before)
       throw new UnsupportedVersions(
