@@ -1,7 +1,7 @@
 /** The first way to a Temporal server: the SDK's own download. */
 import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { run, say } from './steps.mjs';
+import { run, say, timed } from './steps.mjs';
 import { root } from './tools.mjs';
 
 /**
@@ -13,11 +13,10 @@ export async function downloadWithSdk(kind, version, target) {
   const bin = path.join(root, 'node_modules/.bin');
   const env = { ...process.env, PATH: `${bin}${path.delimiter}${process.env.PATH ?? ''}` };
   try {
-    say(`trying to download the ${kind} server ${version} with the Temporal SDK`);
-    await run('node', [path.join(root, 'scripts/setup/download.mjs'), kind, version, folder], {
-      env,
-      timeout: 180_000,
-    });
+    const script = [path.join(root, 'scripts/setup/download.mjs'), kind, version, folder];
+    await timed(`downloading the ${kind} server ${version} with the Temporal SDK (once)`, () =>
+      run('node', script, { env, timeout: 180_000 }),
+    );
   } catch {
     say('the download is not reachable from here');
   }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { downloadWithSdk } from './sdk-download.mjs';
 import { installInto, onPath, run, SetupError, timed } from './steps.mjs';
-import { cacheFolder, pinnedVersion, rememberTools, root } from './tools.mjs';
+import { cacheFolder, pinnedVersion, readTools, rememberTools, root } from './tools.mjs';
 
 const executable = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 const version = pinnedVersion('temporal-cli/go.mod', /temporalio\/cli v(\S+)/);
@@ -12,12 +12,20 @@ const version = pinnedVersion('temporal-cli/go.mod', /temporalio\/cli v(\S+)/);
  * database interrupted for ever.
  */
 const sqlite = pinnedVersion('temporal-cli/go.mod', /modernc.org\/sqlite v(\S+)/);
+const folder = path.join(cacheFolder, `temporal-cli-${version}-sqlite-${sqlite}`);
+const installed = path.join(folder, executable);
 
-/** Resolves with its path. */
+/** Says what it does while it downloads or builds it, which takes up to some minutes. */
 export async function installTemporalCli() {
-  const temporal = given() ?? onPath('temporal') ?? (await installed());
+  const temporal = given() ?? onPath('temporal') ?? (await install());
   rememberTools({ temporal });
-  return temporal;
+}
+
+/** Its path; undefined if it has to be installed first. */
+export function findTemporalCli() {
+  const { temporal } = readTools();
+  if (temporal !== undefined && existsSync(temporal)) return temporal;
+  return given() ?? onPath('temporal') ?? (existsSync(installed) ? installed : undefined);
 }
 
 function given() {
@@ -29,8 +37,7 @@ function given() {
   );
 }
 
-async function installed() {
-  const folder = path.join(cacheFolder, `temporal-cli-${version}-sqlite-${sqlite}`);
+async function install() {
   await installInto(folder, async (draft) => {
     const file = path.join(draft, executable);
     if (await downloadWithSdk('temporal', version, file)) return;
@@ -53,5 +60,5 @@ async function installed() {
     ];
     await timed(what, () => run('go', build, { cwd: path.join(root, 'scripts/temporal-cli') }));
   });
-  return path.join(folder, executable);
+  return installed;
 }

@@ -65,7 +65,7 @@ async function prepareCheckout() {
   const isSecondStart = process.env.INTERLUDE_ENVIRONMENT !== undefined;
   if (isSecondStart || !existsSync(setUp)) return true;
   const { prepare } = await import(pathToFileURL(setUp).href);
-  return prepare(['start', 'dev', 'test'].includes(words[0] ?? '') ? ['temporal'] : []);
+  return prepare(['start', 'dev'].includes(words[0] ?? '') ? ['temporal'] : []);
 }
 
 /** The Node of the lockfile. If there is none, the set-up has refused an older one. */

@@ -330,6 +330,18 @@ describe('the set-up', () => {
     expect([code, errors, output]).toEqual([0, '', expect.stringMatching(expected)]);
   });
 
+  test("fetches Temporal's CLI before the first test of agents begins, also beside a Temporal of one's own", async () => {
+    const file = path.join(testFolder(), 'agent.test.mjs');
+    writeFileSync(file, "import { test } from 'node:test';\ntest('has begun', () => undefined);\n");
+    const env = { TEMPORAL_CLI_PATH: '/nowhere/temporal', TEMPORAL_ADDRESS: '127.0.0.1:9' };
+    for (const words of [[file], ['--prepare']])
+      expect(await start(process.execPath, ['src/cli/checkout.ts', 'test', ...words], env)).toEqual({
+        code: 1,
+        output: '',
+        errors: expect.stringContaining('TEMPORAL_CLI_PATH: there is no file /nowhere/temporal'),
+      });
+  });
+
   test('looks into no folder of the PATH that it cannot read', async () => {
     const folder = testFolder();
     symlinkSync('loop', path.join(folder, 'loop'));

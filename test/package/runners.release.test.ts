@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bareEnvironment } from '../bare-environment.ts';
 import { readGuide } from '../guides/guide.ts';
@@ -35,6 +36,15 @@ beforeAll(async () => {
 
 test('the page names each runner that is tried', () => {
   expect(rows.map(({ runner }) => runner)).toEqual(['node:test', 'Vitest 5', 'Jest 30', 'Mocha 12', 'AVA 7']);
+});
+
+test("without Temporal's CLI, a runner names at once the command that fetches it", async () => {
+  writeFileSync(path.join(folder, 'book.spec.js'), example);
+  const env = { ...bareEnvironment(), XDG_CACHE_HOME: testFolder() };
+  const run = promisify(execFile)('node', ['--test', 'book.spec.js'], { cwd: folder, env });
+  await expect(run).rejects.toMatchObject({
+    stdout: expect.stringContaining('Fetch it once: npx interlude test --prepare') as string,
+  });
 });
 
 describe.each(await supportedNodes())('with %s', (node) => {

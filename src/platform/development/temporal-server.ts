@@ -13,14 +13,13 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { installTemporalCli } from '../../../scripts/setup/temporal-cli.mjs';
-import { readTools } from '../../../scripts/setup/tools.mjs';
+import { findTemporalCli } from '../../../scripts/setup/temporal-cli.mjs';
 import type { TemporalConfig } from '../config/config.ts';
 import { isKnownHost } from '../network/addresses.ts';
 import { choosePort, freePort } from '../network/ports.ts';
 import { makePrivate, makePrivateFolder } from '../../storage/private-files.ts';
 import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 
 export interface TemporalServer {
   address: string;
@@ -55,9 +54,12 @@ export async function startTemporalServer({
   dataDir: string;
   logger: Logger;
 }): Promise<TemporalServer> {
-  const known = readTools().temporal;
-  // Tests of agents are the first command of ours in many projects.
-  const executable = known !== undefined && existsSync(known) ? known : await installTemporalCli();
+  const executable = findTemporalCli();
+  // Where no command of ours has run: tests of agents in other runners, whose time-outs are too short for it.
+  if (executable === undefined)
+    throw new TemporalNotStarted(
+      "Temporal's CLI is not on this machine yet. Fetch it once: npx interlude test --prepare",
+    );
   makePrivateFolder(dataDir);
   const database = path.resolve(dataDir, 'temporal.db');
   makePrivate(database);
