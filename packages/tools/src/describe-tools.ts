@@ -34,6 +34,8 @@ export interface DescribedTools {
   hints: string[];
   /** All tools, including those with problems. */
   named: { file: string; name: unknown }[];
+  /** Where the modules that could not be loaded threw, by file. */
+  stacks: Record<string, string>;
 }
 
 /** Default time limit of `execute`. */
@@ -50,12 +52,14 @@ export async function describeTools(
   activities: readonly string[] | null,
 ): Promise<DescribedTools> {
   const problems: string[] = [];
+  const stacks: Record<string, string> = {};
   const loaded: ToolModule[] = [];
   for (const { file, load } of modules) {
     try {
       loaded.push({ file, exports: await load() });
     } catch (error) {
       problems.push(`${file}: it throws when it is loaded: ${wordsOf(error)}`);
+      if (isRecord(error) && typeof error['stack'] === 'string') stacks[file] = error['stack'];
     }
   }
   const found = toolsOf(loaded);
@@ -74,11 +78,15 @@ export async function describeTools(
     problems,
     hints,
     named: found.map(({ file, definition }) => ({ file, name: definition['name'] })),
+    stacks,
   };
 }
 
 /** Problems that show only when all modules of a folder are considered. */
-export function problemsTogether({ named, problems }: DescribedTools, files: readonly string[]): string[] {
+export function problemsTogether(
+  { named, problems }: Pick<DescribedTools, 'named' | 'problems'>,
+  files: readonly string[],
+): string[] {
   if (named.length === 0 && problems.length === 0)
     return [`no file exports a tool (${files.join(', ')}); export what defineTool({ … }) returns`];
   return clashesIn(named);

@@ -82,7 +82,7 @@ describe('a mistake in a definition is told with its file and a remedy', () => {
   ])('%s', async (_, members, words) => {
     const problems = await problemsOf({ 'wrong.ts': toolModule(members) });
     expect(problems).toEqual([expect.stringContaining(words)]);
-    expect(problems[0]).toMatch(/^wrong\.ts: /);
+    expect(problems[0]).toMatch(/^wrong\.ts(?::\d+:\d+)?: /);
   });
 
   test('an idempotent activity that nobody wrote', async () => {
@@ -112,7 +112,24 @@ describe('a mistake in a definition is told with its file and a remedy', () => {
       'one.ts',
       'two.ts',
     ]);
-    expect(problems[0]).toBe('three.ts: it throws when it is loaded: not today');
+    expect(problems[0]).toBe('three.ts:1:7: it throws when it is loaded: not today');
+  });
+
+  test('a file that throws while it is loaded, also below another one', async () => {
+    const files = {
+      'a.ts': `import { limit } from './lib/limit.ts';\n${toolModule('', { before: 'void limit;' })}`,
+      'lib/limit.ts': `interface Limit {\n  max: number;\n}\nexport const limit = (undefined as unknown as Limit).max;\n`,
+    };
+    const words = "it throws when it is loaded: Cannot read properties of undefined (reading 'max')";
+    expect(await problemsOf(files)).toEqual([`lib/limit.ts:4:54: ${words}`]);
+    const forNode = { ...files, 'a.ts': `import 'node:fs';\n${files['a.ts']}` };
+    expect(await problemsOf(forNode)).toEqual([`lib/limit.ts:4:54: ${words}`]);
+  });
+
+  test('a misspelt function of a package', async () => {
+    expect(await problemsOf({ 'a.ts': toolModule('input: z.object({ page: z.strng() }),') })).toEqual([
+      'a.ts:7:27: zod exports no strng',
+    ]);
   });
 });
 
@@ -334,6 +351,6 @@ test('definitions in Node do not end the process that reads them', async () => {
 
 test('what a definition may not reach when it is loaded is told, too', async () => {
   expect(await problemsOf({ 'a.ts': toolModule('', { before: 'console.log(process.env.HOME);' }) })).toEqual([
-    expect.stringMatching(/^a\.ts: it throws when it is loaded: (console|process) is not defined/),
+    expect.stringMatching(/^a\.ts:3:\d+: it throws when it is loaded: (console|process) is not defined/),
   ]);
 });

@@ -60,7 +60,7 @@ function hashOf({ workflows, node, manifest }: Omit<ToolBundle, 'hash'>): string
 const root = path.resolve(import.meta.dirname, '../../..');
 const service = path.join(root, 'src');
 
-const nothing: Code = { code: '', sources: [], runtime: [], pages: [] };
+const nothing: Code = { code: '', sources: [], runtime: [], pages: [], map: undefined };
 const ours = (file: string) => JSON.stringify(path.join(root, file));
 
 /** `modules`: those with a tool with `run`. */

@@ -161,7 +161,7 @@ test('what is wrong with a folder of tools is said once for all agents that shar
   const { areas } = await look(await withAgents(JSON.stringify({ agents: { one: agent, two: agent } })));
   const found = areas.find(({ name }) => name === 'agents')?.findings ?? [];
   expect(found.filter(({ level }) => level === 'error').map(({ text }) => text)).toEqual([
-    `one, two: ${path.join(folder, 'a.ts')}: it throws when it is loaded: https://away.example/../x does not answer`,
+    `one, two: ${path.join(folder, 'a.ts')}:1:7: it throws when it is loaded: https://away.example/../x does not answer`,
   ]);
 });
 

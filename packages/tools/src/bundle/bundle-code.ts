@@ -4,7 +4,8 @@
  */
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createRequire, isBuiltin } from 'node:module';
+import { createRequire, isBuiltin, SourceMap } from 'node:module';
+import type { SourceMapPayload } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -40,6 +41,7 @@ export interface Code {
   runtime: string[];
   /** Names of the author's files that send users to pages, as far as the source shows it. */
   pages: string[];
+  map: SourceMapPayload | undefined;
 }
 
 /**
@@ -94,6 +96,8 @@ async function build(
     name: 'authored',
     codeSplitting: false,
     comments: false,
+    sourcemap: 'hidden',
+    dir: folder,
   };
   // Loads a compiler, which cached bundles do not need.
   const { rolldown } = await import('rolldown');
@@ -108,8 +112,11 @@ async function build(
       resolve: { mainFields: ['module', 'main'] },
       // Debug info would contain the paths of modules.
       experimental: { attachDebugInfo: 'none' },
-      onLog: (_, { code, message }) => {
+      onLog: (_, { code, message, loc }) => {
         if (code === 'UNRESOLVED_IMPORT') problems.add(firstLine(message));
+        // Packages look for what newer versions export.
+        if (code === 'IMPORT_IS_UNDEFINED' && loc?.file !== undefined && !isOfPackage(loc.file))
+          problems.add(`${placeOf(loc, folder)}: ${missingExport(message, folder)}`);
       },
     });
     const generated = await bundle.generate(output);
@@ -120,7 +127,8 @@ async function build(
     const pages = sources
       .filter((id) => /\bmode:\s*["'`]url["'`]/.test(chunk.modules[id]?.code ?? ''))
       .map((id) => nameIn(folder, id));
-    return { code: chunk.code, sources, runtime, pages, exports: chunk.exports };
+    const map = chunk.map as SourceMapPayload | null;
+    return { code: chunk.code, sources, runtime, pages, map: map ?? undefined, exports: chunk.exports };
   } catch (error) {
     if (error instanceof ToolFolderError) throw error;
     throw new ToolFolderError(folder, [...refused, ...problems, ...problemsOf(error, folder)]);
@@ -248,22 +256,50 @@ function packageOf(id: string): string {
   return name;
 }
 
+interface Place {
+  file?: string;
+  line: number;
+  column: number;
+}
+
 interface RolldownProblem {
   message?: string;
   id?: string;
-  loc?: { file?: string; line: number; column: number };
+  loc?: Place;
 }
 
 function problemsOf(error: unknown, folder: string): string[] {
   const { errors, message } = error as { errors?: RolldownProblem[]; message?: string };
   return (errors ?? [{ message: message ?? String(error) }]).map(({ message: words = '', id, loc }) => {
     const file = loc?.file ?? id;
-    const at =
-      file === undefined || file.startsWith('\0')
-        ? ''
-        : `${nameIn(folder, file)}${loc ? `:${loc.line}:${loc.column}` : ''}: `;
-    return at + firstLine(words);
+    if (file === undefined || file.startsWith('\0')) return firstLine(words);
+    return `${loc ? placeOf({ ...loc, file }, folder) : nameIn(folder, file)}: ${firstLine(words)}`;
   });
+}
+
+/** As editors count: rolldown counts columns from 0. */
+function placeOf({ file = '', line, column }: Place, folder: string): string {
+  return `${nameIn(folder, file)}:${line}:${column + 1}`;
+}
+
+/** For "Import `strng` will always be undefined because there is no matching export in '…/zod/…'". */
+function missingExport(message: string, folder: string): string {
+  const [, name, from = ''] = /Import `(.+?)` .* in '(.+?)'/.exec(firstLine(message)) ?? [];
+  const source = isOfPackage(from) ? packageOf(from) : nameIn(folder, path.resolve(folder, from));
+  return `${source} exports no ${name}`;
+}
+
+/** Where an author's code is in a bundle: the first line of the stack that is in their files, as file, line and column. */
+export function placeInSources(stack: string, { map, sources }: Code, folder: string): string | undefined {
+  if (!map) return undefined;
+  const origins = new SourceMap(map);
+  for (const [, line, column] of stack.matchAll(/:(\d+):(\d+)\)?$/gm)) {
+    const found = origins.findOrigin(Number(line), Number(column));
+    if (!('fileName' in found)) continue;
+    const file = path.resolve(folder, found.fileName);
+    if (sources.includes(file)) return `${nameIn(folder, file)}:${found.lineNumber}:${found.columnNumber}`;
+  }
+  return undefined;
 }
 
 function firstLine(message: string): string {

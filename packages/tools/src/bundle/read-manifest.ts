@@ -6,7 +6,8 @@ import path from 'node:path';
 import { createContext, Script } from 'node:vm';
 import { problemsTogether } from '../describe-tools.ts';
 import type { DescribedTools, ToolDescription } from '../describe-tools.ts';
-import { activityNames, bundleForNode, bundleTools, postedInNode } from './bundle-code.ts';
+import { activityNames, bundleForNode, bundleTools, placeInSources, postedInNode } from './bundle-code.ts';
+import type { Code } from './bundle-code.ts';
 import { findToolFiles, RefusedImports, ToolFolderError } from './tool-files.ts';
 import type { ToolFiles } from './tool-files.ts';
 
@@ -23,7 +24,7 @@ export interface Manifest {
   hints: string[];
 }
 
-interface Described extends DescribedTools {
+interface Described extends Omit<DescribedTools, 'stacks'> {
   pages: string[];
 }
 
@@ -73,19 +74,34 @@ async function describeAll(files: ToolFiles, activities: string[] | null): Promi
 }
 
 async function describeForWorkflows(files: ToolFiles, activities: string[] | null): Promise<Described> {
-  const { code, pages } = await bundleTools(entryOf(files, activities), 'iife');
-  return { ...(JSON.parse(run(code, files.folder)) as DescribedTools), pages };
+  const bundled = await bundleTools(entryOf(files, activities), 'iife');
+  return { ...readDescribed(run(bundled.code, files.folder), bundled, files), pages: bundled.pages };
 }
 
 async function describeForNode(files: ToolFiles, activities: string[] | null): Promise<Described> {
   const entry = entryOf(files, activities);
   entry.code +=
     "\nimport { parentPort } from 'node:worker_threads';\nparentPort.postMessage(await described);";
-  const { code } = await bundleForNode(entry, activities ?? []);
-  const text = await postedInNode(code, longestLoadMs).catch((error: unknown) => {
+  const bundled = await bundleForNode(entry, activities ?? []);
+  const text = await postedInNode(bundled.code, longestLoadMs).catch((error: unknown) => {
     throw new ToolFolderError(files.folder, [`they cannot be loaded: ${(error as Error).message}`]);
   });
-  return { ...(JSON.parse(text) as DescribedTools), pages: [] };
+  return { ...readDescribed(text, bundled, files), pages: [] };
+}
+
+/** Problems name the line that threw. */
+function readDescribed(json: string, bundled: Code, { folder }: ToolFiles): Omit<DescribedTools, 'stacks'> {
+  const { stacks, problems, ...described } = JSON.parse(json) as DescribedTools;
+  const places = Object.entries(stacks).map(
+    ([file, stack]) => [`${file}: it throws`, placeInSources(stack, bundled, folder)] as const,
+  );
+  return {
+    ...described,
+    problems: problems.map((problem) => {
+      const [start = '', place] = places.find(([prefix]) => problem.startsWith(prefix)) ?? [];
+      return place === undefined ? problem : `${place}: it throws${problem.slice(start.length)}`;
+    }),
+  };
 }
 
 function entryOf(files: ToolFiles, activities: string[] | null): { files: ToolFiles; code: string } {
@@ -104,9 +120,8 @@ function run(code: string, folder: string): string {
   const context = createContext(globals, { microtaskMode: 'afterEvaluate' });
   try {
     const ended = '(text) => (described = text), (error) => (failure = String(error))';
-    const script = new Script(`var described, failure; ${code};authored.described.then(${ended})`, {
-      filename: 'tools',
-    });
+    const text = `var described, failure;\n${code};authored.described.then(${ended})`;
+    const script = new Script(text, { filename: 'tools', lineOffset: -1 });
     script.runInContext(context, { timeout: longestLoadMs });
     const { described, failure = 'they wait for something' } = context as {
       described?: string;
