@@ -35,7 +35,7 @@ export function useImageService(options: Omit<ServiceOptions, 'temporal'> = {}):
     const agents = `
 providers: { openai-compatible: { baseURL: ${setup.model.baseURL} } }
 agents:
-  viewer: { model: 'openai-compatible:any', images: true, agents: [reader] }
+  viewer: { examples: ['What is this?'], model: 'openai-compatible:any', images: true, agents: [reader] }
   reader: { model: 'openai-compatible:any' }
 `;
     await writeFile(path.join(folder, 'agents.yaml'), agents);

@@ -115,6 +115,7 @@ function agentsFile({ model, server }: Choices): string {
     '  assistant:',
     '    title: Assistant',
     `    model: '${model}'`,
+    "    examples: ['Book a table for four.']",
     '    instructions: |',
     '      You help to book tables. Call book_table at once: it asks the user itself for what it needs.',
     '    tools: { folder: ./tools }',

@@ -112,7 +112,7 @@ export interface CardParts {
 }
 
 export function agentCard(
-  { name, title, description, images }: AgentConfig,
+  { name, title, description, images, examples = [] }: AgentConfig,
   { publicUrl, auth, version }: Omit<CardParts, 'signingKeys'>,
 ): AgentCard {
   const url = publicUrl + agentPath(name);
@@ -150,7 +150,7 @@ export function agentCard(
         name: title,
         description: words,
         tags: ['chat'],
-        examples: [],
+        examples,
         inputModes: [],
         outputModes: [],
         securityRequirements: [],

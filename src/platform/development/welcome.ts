@@ -1,10 +1,9 @@
-/** What `npm start` prints and the playground suggests. */
-import path from 'node:path';
+/** What `interlude start` and `interlude dev` print, and what the playground suggests. */
 import { styleText } from 'node:util';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
 import type { Config } from '../config/config.ts';
 
-/** What `npm start` prints once everything is up: where to look and what to type next, or what is missing. */
+/** Once everything is up: where to look and what to type next, or what is missing. */
 export function welcome(
   config: Config,
   temporalUi: string | undefined,
@@ -41,7 +40,7 @@ export function welcome(
     isDemoIdentity && isReady
       ? [
           '',
-          '  Now talk to it, in a second terminal in this folder:',
+          '  Now talk to it: open the playground and sign in as alice, or in a second terminal in this folder:',
           '',
           `    ${command(chatCommand(config))}`,
           ...(suggestions.length > 0 ? [''] : []),
@@ -71,63 +70,7 @@ function chatCommand({ http }: Config): string {
   return ourCommand(`chat --as alice${url}`);
 }
 
-// Suggested first messages. Only the demo has them, and only for what the agent's own tools can do.
-
-interface Suggestion {
-  text: string;
-  tool: string;
-}
-
-/** By the port of the demo's server: the agents file may give the server any name. */
-function abilities({ demo }: Pick<Config, 'demo'>): Map<string, Suggestion[]> {
-  if (!demo.servers) return new Map();
-  const { trackerPort, travelPort, flightsPort } = demo.servers;
-  return new Map([
-    [
-      String(trackerPort),
-      [
-        { text: 'List my open issues in Tracker.', tool: 'list_issues' },
-        { text: 'Close #2.', tool: 'close_issue' },
-        { text: 'Give me an overview of the team’s work.', tool: 'list_issues' },
-      ],
-    ],
-    [
-      String(travelPort),
-      [
-        { text: 'Book a trip to Lisbon.', tool: 'book_trip' },
-        { text: 'Close #2, and book a trip to Lisbon.', tool: 'book_trip' },
-        { text: 'Pay the deposit.', tool: 'pay_deposit' },
-      ],
-    ],
-    [String(flightsPort), [{ text: 'Find me a flight to Lisbon.', tool: 'task' }]],
-  ]);
-}
-
-/** An agent is the Desk's if it has the Desk's tools. */
-const deskTools = path.resolve(import.meta.dirname, '../../../demo/desk/tools');
-const atTheDesk = [
-  'Delete the page “Old roadmap”.',
-  'Welcome a new member.',
-  'Change my digest.',
-  'Pay an invoice.',
-];
-
-export function suggestionsFor(
-  config: Pick<Config, 'demo' | 'agents' | 'servers'>,
-): Record<string, string[]> {
-  const known = abilities(config);
-  const knownAt = (server: string) => {
-    const { url, process } = config.servers.get(server) ?? {};
-    return url === undefined || process ? [] : (known.get(new URL(url).port) ?? []);
-  };
-  return Object.fromEntries(
-    [...config.agents.values()].map(({ name, servers, agents, tools: own }) => {
-      const delegates = agents.flatMap(knownAt);
-      const can = servers.flatMap(({ name: server, tools }) =>
-        knownAt(server).filter(({ tool }) => tools === undefined || tools.includes(tool)),
-      );
-      const isDesk = config.demo.servers !== undefined && own?.folder === deskTools;
-      return [name, [...[...can, ...delegates].map(({ text }) => text), ...(isDesk ? atTheDesk : [])]];
-    }),
-  );
+/** By agent. */
+export function suggestionsFor({ agents }: Pick<Config, 'agents'>): Record<string, string[]> {
+  return Object.fromEntries([...agents.values()].map(({ name, examples = [] }) => [name, examples]));
 }

@@ -54,7 +54,7 @@ test('an image that a client of AG-UI sends goes to the agent, and another clien
   expect([refused.status, refused.problem]).toMatchObject([422, { code: 'images_not_taken' }]);
 });
 
-test('cards say which agents take images; addresses are refused with the code for types that are not taken', async () => {
+test('cards say which agents take images, and their examples; addresses are refused with the code for types that are not taken', async () => {
   const send = async (agent: string, parts: object[]) => {
     const response = await fetch(`${setup.service.baseUrl}/run/agents/${agent}/a2a`, {
       method: 'POST',
@@ -81,13 +81,14 @@ test('cards say which agents take images; addresses are refused with the code fo
     code: -32005,
     message: expect.stringContaining('This agent takes no images.') as string,
   });
-  for (const [agent, modes] of [
-    ['viewer', ['image/png', 'image/jpeg', 'image/gif', 'image/webp']],
-    ['reader', []],
+  for (const [agent, modes, skill] of [
+    ['viewer', ['image/png', 'image/jpeg', 'image/gif', 'image/webp'], { examples: ['What is this?'] }],
+    ['reader', [], {}],
   ] as const) {
     const card = await fetch(`${setup.service.baseUrl}/run/agents/${agent}/a2a/.well-known/agent-card.json`);
     expect(await card.json()).toMatchObject({
       defaultInputModes: ['text/plain', 'application/json', ...modes],
+      skills: [skill],
     });
   }
 });

@@ -108,7 +108,7 @@ const files: [name: string, file: string, problems: string[]][] = [
     'a misspelt member of an agent',
     agent('model: scripted', 'server: [tracker]'),
     [
-      'agents.yaml:6, agents.assistant.server: unknown (did you mean servers?); allowed here: title, description, model, images, instructions, modelSettings, servers, tools, agents, askUser, frontendTools, maxSteps',
+      'agents.yaml:6, agents.assistant.server: unknown (did you mean servers?); allowed here: title, description, model, images, instructions, examples, modelSettings, servers, tools, agents, askUser, frontendTools, maxSteps',
     ],
   ],
   [

@@ -117,6 +117,11 @@ const agentSchema = z.strictObject({
     .default(false)
     .describe('Whether its model takes images: PNG, JPEG, GIF and WebP in the messages of users'),
   instructions: z.string().default(''),
+  examples: z
+    .array(z.string().min(1).max(200))
+    .max(20)
+    .optional()
+    .describe('Messages to begin with: the playground, the terminal and the A2A card suggest them'),
   modelSettings: modelSettingsSchema.default({}),
   servers: z
     .array(z.union([name, serverUseSchema], useWords).transform(toServerUse))
