@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import type { CANCEL_SYMBOL } from '@clack/prompts';
-import { cancel, confirm, isCancel, password, text } from '@clack/prompts';
+import { cancel, confirm, isCancel, password, select, text } from '@clack/prompts';
 import { Command } from '@commander-js/extra-typings';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { UsageError } from '@interlude-ai/kit/terminal/command.ts';
@@ -20,12 +20,21 @@ interface Asked {
   problem: (value: string) => string | undefined;
 }
 
+const folderName = 'my-agents';
+const otherModel = '@ai-sdk/google:gemini-2.5-pro';
+
 const model: Asked = {
   option: '--model',
-  message: 'Which model? A provider and its model, or scripted: a demo without a key',
+  message: 'Which one? A package of the AI SDK and its model',
   initial: 'scripted',
   problem: modelProblem,
 };
+const models = [
+  { value: 'scripted', label: 'none yet', hint: 'a script answers, without a key' },
+  { value: 'openai:gpt-5', label: 'openai:gpt-5' },
+  { value: 'anthropic:claude-sonnet-5', label: 'anthropic:claude-sonnet-5' },
+  { value: 'other', label: 'another', hint: 'Google, Bedrock, Azure, OpenRouter, Ollama, …' },
+];
 const server: Asked = {
   option: '--server',
   message: 'The address of an MCP server whose tools the agent uses, or none',
@@ -49,7 +58,7 @@ const clientId: Asked = {
 export function init(): CommandUnknownOpts {
   return new Command('init')
     .description('make a folder with an agent, a tool that asks, and a test')
-    .argument('<folder>', 'a new or empty folder; . is this one')
+    .argument('[folder]', 'a new or empty folder; . is this one')
     .option(
       '--model <model>',
       'openai:gpt-5, @ai-sdk/google:gemini-2.5-pro, …, or scripted: a demo without a key',
@@ -70,13 +79,17 @@ export function init(): CommandUnknownOpts {
 At a terminal it asks for what is not given. A model's key is taken from the
 environment (OPENAI_API_KEY, …), or asked for and written to .env.`,
     )
-    .action(async (folder, { yes = false, install, start, packages, ...given }) => {
+    .action(async (named, { yes = false, install, start, packages, ...given }) => {
       requireNode();
+      const folder = named ?? (await askForFolder(yes));
       const to = path.resolve(folder);
       await requireEmpty(to, folder);
       const ask = (asked: Asked, value: string | undefined) => answerTo(asked, value, yes);
       const choices: Choices = {
-        model: await ask(model, given.model),
+        model:
+          given.model === undefined && !yes && process.stdin.isTTY
+            ? await chooseModel()
+            : await ask(model, given.model),
         server: await ask(server, given.server),
         issuer: await ask(signIn, given.signIn),
         clientId: undefined,
@@ -88,7 +101,9 @@ environment (OPENAI_API_KEY, …), or asked for and written to .env.`,
       const enter = `cd ${/\s/.test(folder) ? `"${folder}"` : folder}`;
       print(`\nThe agents are in ${folder}.${install ? ' npm installs the packages …' : ''}\n`);
       if (install && !(await run('npm', ['install', '--no-fund', '--no-audit'], to))) {
-        print(`npm install has failed. Repeat it there: ${enter} && npm install\n`);
+        print(
+          `\nnpm install has failed; what it said is above. The files are complete. Go on with:\n\n  ${enter}\n  npm install\n  npm run dev\n\n`,
+        );
         process.exitCode = 1;
         return;
       }
@@ -110,6 +125,19 @@ environment (OPENAI_API_KEY, …), or asked for and written to .env.`,
           ].join('\n'),
         );
     });
+}
+
+async function askForFolder(yes: boolean): Promise<string> {
+  if (yes || !process.stdin.isTTY)
+    throw new UsageError(`the folder is missing; name a new one, like ${folderName}.`);
+  return orStop(
+    await text({ message: 'In which new folder?', placeholder: folderName, defaultValue: folderName }),
+  );
+}
+
+async function chooseModel(): Promise<string> {
+  const chosen = orStop(await select({ message: 'Which model?', options: models }));
+  return chosen === 'other' ? answerTo({ ...model, initial: otherModel }, undefined, false) : chosen;
 }
 
 async function answerTo(
