@@ -140,7 +140,7 @@ export async function checkCompose({
       await printed('operating.md', 'kill -s HUP');
       await until('three processes have it', async () => {
         const logs = await compose('logs', '--no-color', 'api-1', 'api-2', 'worker');
-        return logs.match(/taken: agent added/g)?.length === 3;
+        return logs.match(/changes applied: agent added/g)?.length === 3;
       });
     });
 

@@ -102,7 +102,11 @@ test('changed agents and tools are active at once, mistakes change nothing, and 
   const waiting = bookTable(later.promise);
   expect(await waiting.asked).toBe('When?');
 
-  await changes(service, () => writeFileSync(toolFile, tool('At what time?')), /taken: tools of assistant/);
+  await changes(
+    service,
+    () => writeFileSync(toolFile, tool('At what time?')),
+    /changes applied: tools of assistant/,
+  );
   const again = bookTable(Promise.resolve('20:00'));
   expect(await again.asked).toBe('At what time?');
   expect(await again.said).toBe('At what time? 4 at 20:00');
@@ -113,17 +117,21 @@ test('changed agents and tools are active at once, mistakes change nothing, and 
   await changes(
     service,
     () => writeFileSync(toolFile, broken),
-    /last good state stays:\s+┊ .*tools\/book\.ts:10:10: /,
+    /last good version stays active:\s+┊ .*tools\/book\.ts:10:11: /,
   );
   expect(await bookTable(Promise.resolve('21:00')).asked).toBe('At what time?');
-  await changes(service, () => writeFileSync(toolFile, tool('At what time?')), /the mistakes are gone/);
+  await changes(service, () => writeFileSync(toolFile, tool('At what time?')), /mistakes corrected/);
 
   await changes(
     service,
     () => writeFileSync(toolFile, tool('Enter your password')),
     /elicit\(\) will refuse these questions:\s+┊ .*tools\/book\.ts:\d+: elicit\("Enter your password"\): /,
   );
-  await changes(service, () => writeFileSync(toolFile, tool('At what time?')), /taken: tools of assistant/);
+  await changes(
+    service,
+    () => writeFileSync(toolFile, tool('At what time?')),
+    /changes applied: tools of assistant/,
+  );
 
   const misspelt = agents(model.baseURL, 'Be brief.').replace('tools:', 'tolls:');
   await changes(
@@ -137,7 +145,7 @@ test('changed agents and tools are active at once, mistakes change nothing, and 
   await changes(
     service,
     () => writeFileSync(agentsFile, agents(model.baseURL, 'Be brief.')),
-    /taken: agent assistant/,
+    /changes applied: agent assistant/,
   );
   evening.resolve('22:00');
   await kind.said;
@@ -165,11 +173,15 @@ test('processes in production read the agents file again at SIGHUP', async () =>
     await changes(service, () => process.kill(service.pid, 'SIGHUP'), /reading the agents file again/);
     // A worker is still reading.
     writeFileSync(agentsFile, second);
-    await changes(service, () => process.kill(service.pid, 'SIGHUP'), /taken: .*agent second/);
+    await changes(service, () => process.kill(service.pid, 'SIGHUP'), /changes applied: .*agent second/);
   }
   expect((await client.agents()).map(({ id }) => id)).toEqual(['assistant', 'second']);
   expect(await bookTable(Promise.resolve('23:00')).asked).toBe('At which hour?');
   writeFileSync(agentsFile, agents(model.baseURL, 'Be brief.'));
   for (const service of processes)
-    await changes(service, () => process.kill(service.pid, 'SIGHUP'), /taken: agent second \(removed\)/);
+    await changes(
+      service,
+      () => process.kill(service.pid, 'SIGHUP'),
+      /changes applied: agent second \(removed\)/,
+    );
 });

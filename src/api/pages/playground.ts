@@ -108,6 +108,6 @@ function playgroundPage({ language, door, signIn }: PageWords, view: PlaygroundV
   const steps = door.steps.map((step, index) => `<li><h2>${step}</h2><p>${said[index]}</p></li>`).join('');
   const body = view
     ? `<script type="application/json" id="settings">${settings}</script><main></main>`
-    : `<main><div class="door"><h1>Interlude</h1><p>${door.lead}</p><ol>${steps}</ol><p>${door.waits}</p><a href="/auth/login?to=playground">${signIn}</a></div></main>`;
+    : `<main><div class="door"><h1>Interlude</h1><p>${door.lead}</p><a href="/auth/login?to=playground">${signIn}</a><ol>${steps}</ol><p>${door.waits}</p></div></main>`;
   return `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Interlude</title><style>${style}</style><script type="module" src="/playground.js"></script></head><body>${body}</body></html>`;
 }

@@ -116,6 +116,6 @@ function contextFor(keyId: string): string {
 
 function wordsFor(keyId: string, { ids }: KeyRing): string {
   return ids.includes(keyId)
-    ? `INTERLUDE_KEYS does not open what this database holds: its key "${keyId}" is another one of the same name; put the former back, and give a new key a new name`
-    : `INTERLUDE_KEYS does not open what this database holds: it lacks the key "${keyId}"; put it back, behind the newest one, until interlude keys reseal says that it may go`;
+    ? `INTERLUDE_KEYS does not open what this database holds: its key "${keyId}" has another value than before; put the former value back, and give a new key a new name`
+    : `INTERLUDE_KEYS does not open what this database holds: it lacks the key "${keyId}"; add it again, after the newest one, until interlude keys reseal says that it can be removed`;
 }

@@ -13,7 +13,7 @@ import type { RunningWorker } from './start-worker.ts';
 interface AgentsReload {
   /** One at a time; the last call has read what was there when it was made. */
   reload(): Promise<void>;
-  /** Why the last one was refused; empty if it was taken. */
+  /** Why the last changes were refused; empty if they were applied. */
   problems(): readonly string[];
 }
 
@@ -42,13 +42,13 @@ export function createReload({ config, logger, tools }: Parts): AgentsReload {
         logger.info(
           { durationMs: Math.round(performance.now() - startedAt) },
           changed.length > 0
-            ? `taken: ${changed.join(', ')}`
-            : 'the mistakes are gone; nothing else has changed',
+            ? `changes applied: ${changed.join(', ')}`
+            : 'mistakes corrected; nothing else has changed',
         );
       problems = [];
     } catch (error) {
       problems = problemsOf(error);
-      logger.error(['not taken, the last good state stays:', ...problems].join('\n'));
+      logger.error(['changes not applied, the last good version stays active:', ...problems].join('\n'));
     }
   }
 

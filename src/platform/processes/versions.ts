@@ -18,6 +18,8 @@ import type { TurnCode } from './workers/turn-code.ts';
 
 const lease = { renewedEveryMs: 5_000, ms: 20_000 };
 const tryAgainMs = 1_000;
+/** How long it usually takes at most until Temporal has seen a worker. */
+const usualStartMs = 15_000;
 
 type Parts = Pick<Dependencies, 'config' | 'storage' | 'logger'>;
 
@@ -173,6 +175,7 @@ export async function becomeCurrent(
   const { deployment, namespace } = config.temporal;
   const version = { deploymentName: deployment.name, buildId: own.buildId };
   const isControlled = deployment.buildId !== undefined;
+  const startedAt = performance.now();
   let waitsFor: string | undefined;
   while (!signal.aborted) {
     try {
@@ -182,8 +185,11 @@ export async function becomeCurrent(
         return onLack(null);
       }
       onLack(lack);
-      if (lack.detail !== waitsFor) logger.info(`version ${own.buildId} starts no turns yet: ${lack.detail}`);
-      waitsFor = lack.detail;
+      const isUsual = lack === notSeenYet && performance.now() - startedAt < usualStartMs;
+      if (lack.detail !== waitsFor && !isUsual) {
+        logger.info(`no turns start with version ${own.buildId} yet: ${lack.detail}`);
+        waitsFor = lack.detail;
+      }
     } catch (err) {
       onLack(notReached);
       logger.warn({ err }, 'the version of this worker cannot become current yet; trying again');

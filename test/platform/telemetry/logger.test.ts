@@ -62,6 +62,7 @@ test('what Temporal reports of a failed activity says which one and why', () => 
   });
   temporal.warn('Activity failed', { error: failure, ...about });
   temporal.warn('Activity failed', { error: new Error('out of memory'), ...about });
+  temporal.warn('Activity failed', { ...about, error: failure, activityType: 'callModel' });
   expect(lines).toMatchObject([
     {
       msg: 'Activity failed: callTool',
@@ -74,6 +75,7 @@ test('what Temporal reports of a failed activity says which one and why', () => 
       temporal: { durationMs: 7 },
     },
     { err: { message: 'out of memory' } },
+    // The failed model call was logged before.
   ]);
 });
 

@@ -40,6 +40,9 @@ export function TurnEvents({ client, conversation, changes, temporalUi }: Props)
       </header>
       {rows.length === 0 && problem === null && <p className="empty">{words.saySomething}</p>}
       {rows.length > 0 && <Rows rows={rows} />}
+      {items.some(({ event }) => event.type === 'error' && event['turnId'] === turnId) && (
+        <p className="empty">{words.seeTerminal}</p>
+      )}
       {problem !== null && (
         <p className="empty" role="alert">
           {problem} <TryAgain onPress={retry} />

@@ -192,7 +192,9 @@ export function temporalLogger(logger: Logger): DefaultLogger {
       ...why,
     };
     const what = typeof activityType === 'string' ? `${message}: ${activityType}` : message;
-    logger[isRepeated ? 'warn' : pinoLevel(level)]({ ...about, temporal }, what);
+    // A failed model call has been logged, with what the provider said.
+    const isLogged = activityType === 'callModel' && error instanceof TemporalFailure;
+    logger[isLogged ? 'debug' : isRepeated ? 'warn' : pinoLevel(level)]({ ...about, temporal }, what);
   });
 }
 

@@ -21,10 +21,11 @@ export const de: PlaygroundWords = {
   noAgents: (why) => `Welche Agenten es gibt, war nicht zu lesen: ${why}`,
   noConversation:
     'Die Unterhaltung in der Adresse gibt es nicht, oder sie gehört nicht Ihnen. Dies ist eine neue.',
-  notTaken: 'Der letzte fehlerfreie Stand gilt, denn es gibt Fehler:',
+  notTaken: 'Ihre letzten Änderungen enthalten Fehler. Die Fassung davor bleibt aktiv:',
   whatTurnDoes: 'Was gerade geschieht',
   behindTheScenes: 'Hinter den Kulissen',
   openInTemporal: 'In Temporal öffnen',
+  seeTerminal: 'Was nicht stimmt, steht in dem Terminal, in dem Interlude läuft.',
   saySomething: 'Schreiben Sie etwas: Hier erscheint, was dann geschieht, mit der Zeit seit dem Beginn.',
   events: 'Ereignisse',
   noToken: (status) => `Kein Token: Der Dienst hat mit ${status} geantwortet.`,
