@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { callsTool, says, script, withAgents } from '@interlude-ai/service/testing';
 
-const options = { file: `${import.meta.dirname}/agents.yaml`, timeout: '20s' as const };
+const options = { file: `${import.meta.dirname}/agents.yaml`, timeout: '30s' as const };
 const model = script(callsTool('book_table', { people: 4 }), says('Done.'));
 
 test(
