@@ -80,7 +80,9 @@ test.each(commands.withOtherKey)(
       INTERLUDE_KEYS: generateKey('k1'),
       TEMPORAL_ADDRESS: '127.0.0.1:4',
     });
-    expect(words).toContain('INTERLUDE_KEYS does not open what this database holds: its key "k1" has another');
+    expect(words).toContain(
+      'INTERLUDE_KEYS does not open what this database holds: its key "k1" has another',
+    );
     expect(words).not.toContain('ready');
   },
 );
