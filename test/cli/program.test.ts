@@ -187,7 +187,7 @@ test('a value that begins with a dash follows an equals sign', async () => {
 
 test('what follows a command line belongs to it, except the options of the command', async () => {
   const echo = 'process.stderr.write(JSON.stringify(process.argv.slice(1)))';
-  const words = ['try', process.execPath, '-e', echo, 'a', '--timeout', '2s', '-h', '--', '--all'];
+  const words = ['try', process.execPath, '-e', echo, 'a', '--timeout', '30s', '-h', '--', '--all'];
   const { errors } = await interlude(...words);
   expect(errors).toContain('["a","-h","--","--all"]');
 });

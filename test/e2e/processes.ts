@@ -23,7 +23,7 @@ export interface ServiceProcess {
 }
 
 const root = path.resolve(import.meta.dirname, '../..');
-const readyTimeoutMs = 40_000;
+const readyTimeoutMs = 90_000;
 const pollMs = 40;
 
 /** What a process runs, unless it is the program of this checkout. */

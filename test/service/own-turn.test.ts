@@ -36,7 +36,7 @@ test('a turn is found by its ids, with how it stands, and can be followed', asyn
   expect(ended).toMatchObject({ status: 'cancelled', turn: { turnId: turn.turnId } });
   const types: string[] = [];
   if (ended)
-    for await (const batch of followTurn(storage, ended.turn, { signal: AbortSignal.timeout(5_000) }))
+    for await (const batch of followTurn(storage, ended.turn, { signal: AbortSignal.timeout(30_000) }))
       types.push(...batch.map(({ event }) => event.type));
   expect([types[0], types.at(-1)]).toEqual(['turn-started', 'turn-ended']);
 });
@@ -87,7 +87,7 @@ async function found(turn: TurnRef): Promise<OwnTurn> {
 }
 
 /** The sequence numbers that a reader gets until the turn ends. */
-async function read(turn: TurnRef, after?: number, signal = AbortSignal.timeout(5_000)): Promise<number[]> {
+async function read(turn: TurnRef, after?: number, signal = AbortSignal.timeout(30_000)): Promise<number[]> {
   const seqs: number[] = [];
   for await (const batch of followTurn(storage, await found(turn), { after, signal }))
     seqs.push(...batch.map(({ seq }) => seq));

@@ -45,8 +45,6 @@ export async function setUpNangoPages(
     async openBrowserAs(who, browser, url, { scripts = true } = {}) {
       const person = await openPersonsBrowser(browser, { scripts, mayAsk: [`${setup.publicUrl}/auth/`] });
       onTestFinished(() => person.leave());
-      // Less than the test has, so that it says what it waited for.
-      person.page.context().setDefaultTimeout(15_000);
       await person.open(url);
       await person.press(`Continue as ${who}`);
       return person;

@@ -196,16 +196,19 @@ test('one that Temporal does not find once, but finds when it is asked again, go
   const looks = [Promise.withResolvers<RunStatus>(), Promise.withResolvers<RunStatus>()];
   let count = 0;
   const runs = createTurnRuns(client);
+  const begun = Promise.withResolvers<void>();
   const statusOf = async (id: string) => {
+    if (count > 0) await begun.promise;
     const status = await runs.statusOf(id);
     if (id === turnWorkflowId(turn)) looks[count++]?.resolve(status);
     return status;
   };
-  await using _ = own.reconciles(client, { runs: { ...runs, statusOf }, confirmMs: 1_000 });
+  await using _ = own.reconciles(client, { runs: { ...runs, statusOf }, confirmMs: 100 });
   expect(await looks[0]?.promise).toBe('missing');
   const workflowId = turnWorkflowId(turn);
   const options = { workflowId, taskQueue: randomUUID() };
   const workflow = await client.workflow.start(agentTurnWorkflow, options);
+  begun.resolve();
   expect(await looks[1]?.promise).toBe('open');
   expect(await own.storage.turns.get(turn)).toMatchObject({ status: 'running', endedAt: null });
   await workflow.terminate();
