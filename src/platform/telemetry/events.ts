@@ -201,9 +201,9 @@ function fieldsOf(question: ElicitationRow) {
 
 function requestedAction({ request }: ElicitationRow): string {
   const { mode, context } = request;
-  const { trigger, agent, server = agent, toolName } = context;
+  const { trigger, agent, server = agent, toolName, reason } = context;
   if (trigger === 'approval') return `is asked to approve ${toolName} of ${server}`;
   return trigger === 'credential_required'
-    ? `is asked to connect ${server}`
+    ? `is asked to connect ${server}${reason === undefined || reason === 'missing' ? '' : ` again (${reason})`}`
     : `is asked by ${server} (${toolName === undefined ? mode : `${toolName}, ${mode}`})`;
 }

@@ -6,8 +6,10 @@ import { plainText, tricks } from '@interlude-ai/core/elicitation/plain-text.ts'
 
 const readable: PrettyOptions = {
   translateTime: 'HH:MM:ss',
-  include: 'time,level,err,reason',
-  messageFormat: ({ msg }) => oneEntry(typeof msg === 'string' ? msg : ''),
+  include: 'time,level,err',
+  // A reason is a sentence, or a code for programs.
+  messageFormat: ({ msg = '', reason }) =>
+    oneEntry(typeof reason === 'string' && reason.includes(' ') ? `${msg}\n${reason}` : String(msg)),
 };
 
 /** Indents further lines: a message may quote a server or a program, and no line of it may pass for a log line. */

@@ -120,10 +120,13 @@ describe('words of a program that failed', () => {
       });
       logProcessExit(createLogger({ level: 'info', human }, output), server)(exit);
       createLogger({ level: 'info', human }, output).warn({ reason: forged, err: new Error(forged) }, forged);
+      createLogger({ level: 'info', human }, output).info({ reason: 'missing' }, 'a turn waits');
       expect(text).toContain('the account of alice is confirmed');
       expect(text).not.toMatch(/^\[12:00:00\]/m);
       expect(text).not.toMatch(/[\u0080-\u009F\u202E]/);
       expect(text).not.toContain('\u001B[1A');
+      // Codes are for programs.
+      expect(text.includes('missing')).toBe(!human);
     },
   );
 });
