@@ -1,8 +1,10 @@
 /** The client that CopilotKit and assistant-ui install, and a thread that is too long for one snapshot. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { answer } from '../../servers/raw-mcp-server.ts';
 import { done } from '../../servers/scripted-mcp-server.ts';
+import { startTcpProxy } from '../../servers/tcp-proxy.ts';
 import { call, refused, testRuns, useAgUiService } from './runs.ts';
-import { connect } from './stock-client.ts';
+import { connect, runUrl } from './stock-client.ts';
 
 const setup = useAgUiService();
 
@@ -28,3 +30,20 @@ test('a snapshot leaves out the oldest turns of a long thread, so that its clien
   await late.run();
   expect(late.texts().slice(-2)).toEqual(['You said: hello', 'You said: and again']);
 });
+
+test.each(['1.0.0', '0.0.59'] as const)(
+  'a client %s that loses its connection runs the thread again',
+  async (version) => {
+    const line = await startTcpProxy({ to: Number(new URL(setup.service.baseUrl).port) });
+    onTestFinished(() => line.stop());
+    setup.server.play((message, response) => {
+      line.cut();
+      answer(message, response, done('sunny'));
+    });
+    const client = await connect(setup.service, { version });
+    client.agent.url = runUrl({ baseUrl: line.url });
+    await expect(client.run(call)).rejects.toThrow('terminated');
+    expect((await client.run()).outcome).toBe('success');
+    expect(client.texts()).toEqual(['sunny']);
+  },
+);

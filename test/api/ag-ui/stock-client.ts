@@ -69,7 +69,8 @@ export async function connect(
     headers: { authorization: `Bearer ${await service.token(user)}` },
     fetch: async (url, init) => {
       const response = await request(url, init);
-      return response.ok ? new Response(response.body?.pipeThrough(recording()), response) : response;
+      if (!response.ok || !response.body) return response;
+      return new Response(quietlyCancelled(response.body.pipeThrough(recording())), response);
     },
   });
   service.begun(threadId);
@@ -134,6 +135,18 @@ export async function connect(
 
 export const cancelled = (interrupts: Interrupt[]): ResumeEntry[] =>
   interrupts.map(({ id }) => ({ interruptId: id, status: 'cancelled' }));
+
+/** A lost connection makes these clients cancel its stream and throw the error again where nothing catches it: docs/ag-ui.md. */
+function quietlyCancelled(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const getReader = stream.getReader.bind(stream);
+  const quiet = () => {
+    const reader = getReader();
+    const cancel = reader.cancel.bind(reader);
+    reader.cancel = (reason) => cancel(reason).catch(() => undefined);
+    return reader;
+  };
+  return Object.assign(stream, { getReader: quiet });
+}
 
 /** Without a client: sends what stock clients refuse to send. */
 export async function post(
