@@ -9,7 +9,9 @@ const readable: PrettyOptions = {
   include: 'time,level,err',
   // A reason is a sentence, or a code for programs.
   messageFormat: ({ msg = '', reason }) =>
-    oneEntry(typeof reason === 'string' && reason.includes(' ') ? `${msg}\n${reason}` : String(msg)),
+    oneEntry(
+      [String(msg), ...(typeof reason === 'string' && reason.includes(' ') ? [reason] : [])].join('\n'),
+    ),
 };
 
 /** Indents further lines: a message may quote a server or a program, and no line of it may pass for a log line. */
