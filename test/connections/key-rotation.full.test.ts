@@ -112,7 +112,7 @@ test('a process with other keys serves nothing and takes no turns: it says which
   ];
   for (const service of others) {
     expect(await service.ended).toEqual({ code: 1, signal: null });
-    expect(service.output()).toMatch(/INTERLUDE_KEYS .* lacks the key "k2"; put it back/);
+    expect(service.output()).toMatch(/INTERLUDE_KEYS .* lacks the key "k2"; add it again/);
     expect(service.output()).not.toContain('ready');
   }
   expect(await readiness(baseUrl)).toBe(0);
